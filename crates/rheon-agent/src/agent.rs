@@ -311,6 +311,11 @@ impl Agent {
         });
     }
 
+    /// The model of the next run.
+    pub fn model(&self) -> Arc<str> {
+        Arc::clone(&self.inner.config_now().settings.model)
+    }
+
     /// The thinking level of the next run.
     pub fn thinking(&self) -> ThinkingLevel {
         self.inner.config_now().settings.request.thinking

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rheon_types::event::{ApprovalRequest, PermissionResponse};
+use rheon_types::event::{ApprovalRequest, CompactionTrigger, PermissionResponse};
 use rheon_types::{
     AgentOutput, Amendment, Flow, History, Hook, HookPermission, HookVerdict, ToolCall, ToolError,
     ToolResult, Usage,
@@ -17,6 +17,12 @@ pub(crate) struct HookStatement {
     pub(crate) veto: Option<String>,
     /// Replacement arguments.
     pub(crate) arguments: Option<Arc<Value>>,
+}
+
+/// A hook's veto of a compaction.
+pub(crate) struct CompactionVeto {
+    pub(crate) hook: String,
+    pub(crate) reason: String,
 }
 
 /// The hooks of a run, in order.
@@ -119,6 +125,29 @@ impl Hooks<'_> {
             }
         }
         Flow::Continue
+    }
+
+    /// The first veto, and whose it is.
+    pub(crate) async fn before_compaction(
+        self,
+        trigger: CompactionTrigger,
+        instructions: Option<&str>,
+    ) -> Option<CompactionVeto> {
+        for hook in self.0 {
+            match hook.before_compaction(trigger, instructions).get().await {
+                Flow::Continue => {}
+                Flow::Veto(reason) | Flow::Stuck(reason) => {
+                    return Some(CompactionVeto { hook: hook.name().to_owned(), reason });
+                }
+            }
+        }
+        None
+    }
+
+    pub(crate) async fn after_compaction(self, trigger: CompactionTrigger, summary: Option<&str>) {
+        for hook in self.0 {
+            hook.after_compaction(trigger, summary).get().await;
+        }
     }
 
     /// Combines the amendments of all hooks: the last content and all context.

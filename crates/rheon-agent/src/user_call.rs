@@ -28,7 +28,8 @@ impl UserCall {
     pub(crate) fn configure(self, config: &RunConfig) -> RunConfig {
         let mut config = config.clone();
         let Self { tool_name, arguments, gate } = self;
-        let call = ToolCall { id: "typed".into(), name: tool_name, arguments, malformed: None };
+        let call =
+            ToolCall { id: "typed".into(), name: tool_name, arguments, malformed: None, key_order: None };
         let model = Arc::clone(&config.provider);
         config.provider = Arc::new(TypedCall { call: Mutex::new(Some(call)), model });
         config.gate = gate;

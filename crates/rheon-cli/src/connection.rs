@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rheon_app::session::OpenError;
-use rheon_types::event::NoticeLevel;
+use rheon_types::event::{Meter, NoticeLevel};
 use rheon_types::protocol::{
     Ack, CloseReason, ConfigInfo, HostQuery, HostReply, McpServerSummary, OpenRequest, Query, Reply,
     SessionInfo, SessionScope, SessionSummary, SlashCommand, Snapshot,
@@ -37,6 +37,16 @@ impl Connection {
     pub(crate) async fn facts(&self) -> Result<SessionInfo, ClientError> {
         match self.client.query(Query::Facts).await? {
             Reply::Facts { facts } => Ok(*facts),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// The money that the session may spend, with what it has spent so far; `None` without a limit.
+    pub(crate) async fn budget(&self) -> Result<Option<Meter>, ClientError> {
+        match self.client.query(Query::Cost).await? {
+            Reply::Cost { report } => {
+                Ok(report.ledger.map(|ledger| ledger.micro_usd).filter(|meter| meter.cap.is_some()))
+            }
             _ => Err(unexpected()),
         }
     }

@@ -8,7 +8,7 @@ use rheon_app::config::InterfaceSettings;
 use rheon_app::stream_json::{Projector, StreamOptions, StreamSessionInfo};
 use rheon_render::Verbosity;
 use rheon_types::protocol::{Ack, CloseReason, OpenRequest};
-use rheon_types::{AgentEvent, Command, Host, MicroUsd, RunEvent, Subscription};
+use rheon_types::{AgentEvent, Command, Host, RunEvent, Subscription};
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::{Connection, config, failure, print_notice};
@@ -35,35 +35,37 @@ pub(crate) async fn answer(
     let limits = config(&*host).await?;
     let session = Connection::open(&*host, request).await?;
     let facts = session.facts().await.map_err(failure)?;
-    let look = look(&session, flags, interface, limits.budget).await?;
+    let look = look(&session, flags, interface).await?;
     let show = View::new(look, Output::new(cancel.clone()));
     let events = Subscription::after(facts.opened_at);
     let outcome = RunOutcome::within(&limits);
     let outcome = show.with_spinner(run(&session, events, prompt, &cancel, &show, outcome)).await;
     let outcome = outcome.inspect_err(|_| show.stop_spinner())?;
-    session.close(CloseReason::Other).await?;
+    let closed = session.close(CloseReason::Other).await;
     match show.close() {
         Ok(Reader::There) => {}
         // A reader that closes the pipe has seen enough.
-        Ok(Reader::Left) => return Ok(Exit::Done),
+        Ok(Reader::Left) => return closed.map(|()| Exit::Done),
         Err(error) => return Err(Failure::error(format_args!("cannot write to standard output: {error}"))),
     }
     let saved = facts.is_saved.then_some(&facts.session_id);
     if let Some(problem) = outcome.problem(saved) {
         print_error(&problem);
     }
-    Ok(outcome.exit(signals.received()))
+    let exit = outcome.exit(signals.received());
+    // An answer whose session is not saved is not a success.
+    if exit == Exit::Done { closed.map(|()| exit) } else { Ok(exit) }
 }
 
 async fn look(
     session: &Connection,
     flags: &OutputFlags,
     interface: &InterfaceSettings,
-    budget: Option<MicroUsd>,
 ) -> Result<OutputFormatter, Failure> {
     Ok(match flags.output_format {
         OutputFormat::Text => {
             let detail = if flags.verbose { Verbosity::Verbose } else { Verbosity::Normal };
+            let budget = session.budget().await.map_err(failure)?;
             OutputFormatter::Text(terminal::screen(Audience::Reader, interface, detail, budget))
         }
         OutputFormat::Json => OutputFormatter::Result(projector(session, flags).await?),

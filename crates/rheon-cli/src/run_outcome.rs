@@ -1,12 +1,14 @@
 //! `RunOutcome`: how a run ended, with its exit code and its error message.
 
+use std::fmt;
+
 use rheon_app::stream_json::is_refusal;
 use rheon_render::is_budget_spent;
-use rheon_types::event::{Ledger, Meter};
+use rheon_types::event::{Ledger, Meter, PermissionDecision, Responder};
 use rheon_types::protocol::ConfigInfo;
 use rheon_types::{
-    AgentEvent, BudgetEvent, Event, LimitKind, ProviderError, ProviderErrorKind, RunEnd, RunEvent,
-    RunFailure, SessionId, ToolEvent,
+    AgentEvent, ApprovalEvent, BudgetEvent, Event, LimitKind, ProviderError, ProviderErrorKind, RunEnd,
+    RunEvent, RunFailure, SessionId, ToolCallId, ToolEvent,
 };
 
 use crate::exit::Exit;
@@ -14,12 +16,49 @@ use crate::exit::Exit;
 /// Follows a run to its exit code.
 #[derive(Debug, Default)]
 pub(crate) struct RunOutcome {
-    /// Whether the model's last calls were denied.
-    is_denied: bool,
+    /// Why one of the model's last calls was denied.
+    denial: Option<Denial>,
+    /// The call that a hook of the settings vetoed last.
+    vetoed: Option<ToolCallId>,
+    /// Who denied the last approval.
+    denied_by: Option<Responder>,
     /// Whether the budget ended the run before it was fully spent.
     is_uncovered: bool,
     limited: BudgetKinds,
     end: Option<RunEnd>,
+}
+
+/// The name of the hooks in settings, as opposed to Rheon's own.
+const SETTINGS_HOOKS: &str = "command hooks";
+
+/// How much of the reason for a denial is shown.
+const REASON_CHARS_MAX: usize = 300;
+
+/// Why a tool call was denied.
+#[derive(Debug, PartialEq, Eq)]
+enum Denial {
+    NonInteractive,
+    Hook(String),
+    Rule(String),
+}
+
+impl fmt::Display for Denial {
+    /// What happened, and what can be done about it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NonInteractive => f.write_str(
+                "the last tool call was denied: this run is non-interactive. Allow it with --allowed-tools, \
+                 --permission-mode or a rule (see `rheon policy explain`)",
+            ),
+            Self::Hook(reason) => write!(
+                f,
+                "the last tool call was denied by a hook: {reason}; find the hook with `rheon config show hooks --origin`"
+            ),
+            Self::Rule(reason) => {
+                write!(f, "the last tool call was denied: {reason}; find out why with `rheon policy explain`")
+            }
+        }
+    }
 }
 
 /// The kinds of budget that a run has, or that ended it.
@@ -56,14 +95,42 @@ impl RunOutcome {
 
     pub(crate) fn observe(&mut self, event: &Event) {
         match &event.kind {
-            AgentEvent::Tool(ToolEvent::Blocked { reason, .. }) => self.is_denied |= is_refusal(reason),
-            AgentEvent::Tool(ToolEvent::End { is_error: false, .. }) => self.is_denied = false,
+            AgentEvent::Run(RunEvent::Hook { hook, veto: Some(_), call_id, .. })
+                if hook == SETTINGS_HOOKS =>
+            {
+                self.vetoed.clone_from(call_id);
+            }
+            AgentEvent::Approval(ApprovalEvent::Resolved {
+                decision: PermissionDecision::Deny, by, ..
+            }) => {
+                self.denied_by = Some(*by);
+            }
+            AgentEvent::Tool(ToolEvent::Blocked { call_id, reason, .. }) if is_refusal(reason) => {
+                self.denial = Some(self.denial(call_id, reason));
+            }
+            AgentEvent::Tool(ToolEvent::End { is_error: false, .. }) => self.denial = None,
             AgentEvent::Budget(BudgetEvent::Exceeded { ledger }) => {
                 self.is_uncovered = !is_budget_spent(ledger);
                 self.limited = BudgetKinds::of(ledger);
             }
             AgentEvent::Run(RunEvent::End { output }) => self.end = Some(output.end.clone()),
             _ => {}
+        }
+    }
+
+    /// Why this call was denied.
+    fn denial(&mut self, call_id: &ToolCallId, reason: &str) -> Denial {
+        let reason = reason.strip_prefix("denied: ").unwrap_or(reason);
+        let is_unanswered = reason.starts_with("this run is non-interactive");
+        let reason = || reason.lines().next().unwrap_or_default().chars().take(REASON_CHARS_MAX).collect();
+        match self.denied_by.take() {
+            Some(Responder::NonInteractive) => Denial::NonInteractive,
+            Some(Responder::Hook) => Denial::Hook(reason()),
+            Some(Responder::User | Responder::Cancelled) | None if self.vetoed.as_ref() == Some(call_id) => {
+                Denial::Hook(reason())
+            }
+            Some(Responder::User | Responder::Cancelled) | None if is_unanswered => Denial::NonInteractive,
+            Some(Responder::User | Responder::Cancelled) | None => Denial::Rule(reason()),
         }
     }
 
@@ -75,7 +142,7 @@ impl RunOutcome {
     pub(crate) fn exit(&self, signal: Option<Exit>) -> Exit {
         match (&self.end, signal) {
             (Some(RunEnd::Aborted) | None, Some(signal)) => signal,
-            (Some(RunEnd::Completed), _) if self.is_denied => Exit::Denied,
+            (Some(RunEnd::Completed), _) if self.denial.is_some() => Exit::Denied,
             (Some(RunEnd::Failed { failure: RunFailure::Provider { error } }), _)
                 if matches!(error.kind, ProviderErrorKind::RateLimited | ProviderErrorKind::Overloaded) =>
             {
@@ -90,12 +157,8 @@ impl RunOutcome {
     pub(crate) fn problem(&self, saved: Option<&SessionId>) -> Option<String> {
         let resume = saved.map_or_else(String::new, |id| format!(", or resume with rheon -r {id}"));
         match self.end.as_ref()? {
-            RunEnd::Completed if self.is_denied => Some(
-                "the last tool call was denied: this run is non-interactive. Allow it with --allowed-tools, \
-                 --permission-mode or a rule (see `rheon policy explain`)"
-                    .into(),
-            ),
-            RunEnd::Completed | RunEnd::Aborted => None,
+            RunEnd::Completed => self.denial.as_ref().map(ToString::to_string),
+            RunEnd::Aborted => None,
             RunEnd::Truncated => Some(format!(
                 "the last answer reached its token limit; raise limits.output_tokens_max in your settings{resume}"
             )),

@@ -8,7 +8,7 @@ use rheon_app::config::{ColorMode, InterfaceSettings};
 use rheon_render::{
     Layout, NotificationSettings, Notifier, NotifyMethod, Renderer, Screen, Spinner, TextStyle, Verbosity,
 };
-use rheon_types::MicroUsd;
+use rheon_types::event::Meter;
 use terminal_size::{Height, Width, terminal_size_of};
 
 /// The line width without a terminal.
@@ -76,12 +76,12 @@ fn configured_styles(interface: &InterfaceSettings) -> Styles {
     Styles { out, err }
 }
 
-/// The screen for an audience, as configured and supported by the terminal. `budget` is the budget of the session.
+/// The screen for an audience, as configured and supported by the terminal. `budget` is the money of the session.
 pub(crate) fn screen(
     audience: Audience,
     interface: &InterfaceSettings,
     detail: Verbosity,
-    budget: Option<MicroUsd>,
+    budget: Option<Meter>,
 ) -> Screen {
     let Styles { out, err } = configured_styles(interface);
     let layout = layout(audience, interface);

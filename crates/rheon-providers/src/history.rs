@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use rheon_types::{
-    Content, Message, ModelInfo, ProviderError, ProviderErrorKind, Request, Signature, ToolCallId,
-    ToolResultMessage,
+    Content, Message, ModelInfo, OrderedJson, ProviderError, ProviderErrorKind, Request, Signature, ToolCall,
+    ToolCallId, ToolResultMessage,
 };
 use serde_json::{Map, Value};
 
@@ -105,7 +105,7 @@ pub(crate) enum Block<'a> {
         /// As the service accepts it.
         name: Cow<'a, str>,
         /// A JSON object.
-        arguments: &'a Value,
+        arguments: OrderedJson<'a>,
     },
     Result(PreparedResult<'a>),
 }
@@ -290,10 +290,14 @@ impl<'a> PreparedResult<'a> {
     }
 }
 
-/// The arguments of a call; always an object.
-fn arguments(written: &Value) -> &Value {
+/// The arguments of a call, as the model wrote them; always an object.
+fn arguments(call: &ToolCall) -> OrderedJson<'_> {
     static EMPTY: std::sync::LazyLock<Value> = std::sync::LazyLock::new(|| Value::Object(Map::new()));
-    if written.is_object() { written } else { &EMPTY }
+    if call.arguments.is_object() {
+        call.ordered_arguments()
+    } else {
+        OrderedJson { value: &EMPTY, order: None }
+    }
 }
 
 struct HistoryBuilder<'a> {
@@ -380,7 +384,7 @@ impl<'a> HistoryBuilder<'a> {
                 self.pending.push((&call.id, name));
                 self.calls_by_id.insert(&call.id, PendingCall { name, has_result: false });
                 let id = self.rules.call_id.apply(call.id.as_str());
-                let arguments = arguments(&call.arguments);
+                let arguments = arguments(call);
                 Block::Call { id, name: self.rules.tool_name.apply(name), arguments }
             }
             Content::Image { .. } => return,

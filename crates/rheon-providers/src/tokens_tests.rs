@@ -39,6 +39,7 @@ fn every_part_of_a_prompt_has_a_size() {
         name: "read".into(),
         arguments: Arc::new(json!({"path": "x".repeat(3_485)})),
         malformed: None,
+        key_order: None,
     });
     let thinking = Content::Thinking { thinking: "x".repeat(35), signature: None };
     let size = |content| message_size(user(vec![content]).as_llm().unwrap());

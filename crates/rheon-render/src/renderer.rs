@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use rheon_text::inert;
 use rheon_text::units::count;
-use rheon_types::event::{ApprovalRequest, Subject};
+use rheon_types::event::{ApprovalRequest, Meter, Subject};
 use rheon_types::{
     AgentEvent, AgentMessage, AgentOutput, ApprovalEvent, AssistantMessage, Event, Message, MessageEvent,
-    MicroUsd, RunEnd, RunEvent, StopReason, Timestamp, ToolCallId, ToolEvent, ToolName, TurnEvent,
-    TurnTrigger,
+    RunEnd, RunEvent, StopReason, Timestamp, ToolCallId, ToolEvent, ToolName, TurnEvent, TurnTrigger,
 };
 use serde_json::Value;
 
@@ -94,8 +93,9 @@ impl Renderer {
         self
     }
 
-    /// Shows at the end of each run how much of the budget for all runs is left.
-    pub fn with_budget(mut self, budget: MicroUsd) -> Self {
+    /// Shows at the end of each run how much of the session's budget is left. `budget` is in millionths of a dollar, with what
+    /// earlier runs spent.
+    pub fn with_budget(mut self, budget: Meter) -> Self {
         self.summary.set_budget(budget);
         self
     }

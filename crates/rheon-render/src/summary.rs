@@ -1,7 +1,8 @@
 //! `Summary`: the last line of a run: how it ended, and what it used.
 
 use rheon_text::units::{MONEY_EXACT_BELOW, count, duration, grouped, money};
-use rheon_types::{AgentOutput, LimitKind, MicroUsd, RunEnd, Timestamp};
+use rheon_types::event::Meter;
+use rheon_types::{AgentOutput, LimitKind, MicroUsd, RunEnd, Timestamp, Usage};
 
 use super::page::Ink;
 
@@ -30,8 +31,10 @@ impl Default for Spent {
 }
 
 impl Summary {
-    pub(super) fn set_budget(&mut self, budget: MicroUsd) {
-        self.budget = Some(budget);
+    /// The budget in millionths of a dollar, with what earlier runs spent.
+    pub(super) fn set_budget(&mut self, budget: Meter) {
+        self.budget = budget.cap.map(MicroUsd);
+        self.spent = Spent::Known(MicroUsd(budget.spent));
     }
 
     /// Starts or continues a run.
@@ -51,15 +54,10 @@ impl Summary {
     pub(super) fn end(&mut self, output: &AgentOutput, at: Timestamp) -> String {
         let started_at = self.started_at.take().unwrap_or(at);
         let usage = &output.usage;
-        let prompt = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
-        let cached = match usage.cache_read {
-            0 => String::new(),
-            cached => format!(" ({} cached)", grouped(cached)),
-        };
         let mut figures = vec![
             count(if stopped_before_first_call(output) { 0 } else { output.turns.into() }, "turn"),
             count(std::mem::take(&mut self.tools), "tool"),
-            format!("{} in{cached} / {} out tokens", grouped(prompt), grouped(usage.output)),
+            tokens(usage, reported(output)),
             cost(output).map_or_else(|| "cost unknown".into(), |cost| money(cost.0)),
             duration(at.as_millis().saturating_sub(started_at.as_millis())),
         ];
@@ -97,6 +95,39 @@ impl Summary {
             .filter(|max| used >= max / 2)
             .map(|max| format!("{} of {} tokens left", grouped(max.saturating_sub(used)), grouped(max)));
         money.into_iter().chain(tokens).collect()
+    }
+}
+
+/// The tokens of a run. What a service did not report is unknown, not zero.
+fn tokens(usage: &Usage, reported: Reported) -> String {
+    let prompt = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
+    let cached = match usage.cache_read {
+        0 => String::new(),
+        cached => format!(" ({} cached)", grouped(cached)),
+    };
+    let at_least = match reported {
+        Reported::Nothing => return "tokens unknown".into(),
+        Reported::Partly => "at least ",
+        Reported::All => "",
+    };
+    format!("{at_least}{} in{cached} / {} out tokens", grouped(prompt), grouped(usage.output))
+}
+
+/// Whether the service said how many tokens its answers took.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reported {
+    Nothing,
+    Partly,
+    All,
+}
+
+fn reported(output: &AgentOutput) -> Reported {
+    let answers = output.messages.iter().filter_map(|message| message.as_assistant());
+    let mut answers = answers.filter(|answer| !answer.content.is_empty());
+    match (answers.any(|answer| answer.usage.total() == 0), output.usage.total()) {
+        (false, _) => Reported::All,
+        (true, 0) => Reported::Nothing,
+        (true, _) => Reported::Partly,
     }
 }
 

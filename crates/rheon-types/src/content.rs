@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::id::{ToolCallId, ToolName};
+use crate::key_order::{KeyOrder, OrderedJson};
 
 /// One block of a message. JSON: tagged by `type`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -111,6 +112,17 @@ pub struct ToolCall {
     /// never runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub malformed: Option<String>,
+    /// The order in which the model wrote the keys of the arguments, where they are not sorted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, proptest(value = "None"))]
+    pub key_order: Option<Arc<KeyOrder>>,
+}
+
+impl ToolCall {
+    /// The arguments as the model wrote them, for services that compare texts.
+    pub fn ordered_arguments(&self) -> OrderedJson<'_> {
+        OrderedJson { value: &self.arguments, order: self.key_order.as_deref() }
+    }
 }
 
 /// Joins the text blocks of `content` with line breaks.

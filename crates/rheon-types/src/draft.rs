@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::content::{Content, Signature, SignatureKind, ToolCall};
 use crate::id::{ToolCallId, ToolName};
+use crate::key_order::KeyOrder;
 use crate::request::Chunk;
 use crate::stop::StopReason;
 use crate::usage::Usage;
@@ -254,7 +255,8 @@ impl DraftCall {
             Err(_) => (Map::new(), Some(quote("the arguments were cut off", &self.json))),
         };
         let (id, name) = (self.id, self.name);
-        ToolCall { id, name, arguments: Arc::new(Value::Object(arguments)), malformed }
+        let key_order = if malformed.is_none() { KeyOrder::of(&self.json).map(Arc::new) } else { None };
+        ToolCall { id, name, arguments: Arc::new(Value::Object(arguments)), malformed, key_order }
     }
 }
 

@@ -99,6 +99,7 @@ fn a_whole_block_is_added_unchanged() {
         name: "t".into(),
         arguments: std::sync::Arc::new(serde_json::json!({ "share": 0.1 })),
         malformed: Some("was cut".into()),
+        key_order: None,
     };
     let blocks = [Content::text("one"), Content::text("two"), Content::ToolCall(call)];
     let mut chunks: Vec<Chunk> =

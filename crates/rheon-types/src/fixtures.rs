@@ -14,7 +14,13 @@ pub(crate) fn user(text: &str) -> Arc<AgentMessage> {
 pub(crate) fn answer(calls: &[&str], stop_reason: StopReason) -> Arc<AgentMessage> {
     let call = |id: &&str| {
         let arguments = Arc::new(json!({}));
-        Content::ToolCall(ToolCall { id: (*id).into(), name: "t".into(), arguments, malformed: None })
+        Content::ToolCall(ToolCall {
+            id: (*id).into(),
+            name: "t".into(),
+            arguments,
+            malformed: None,
+            key_order: None,
+        })
     };
     let message = Message::Assistant(AssistantMessage {
         content: calls.iter().map(call).collect(),

@@ -35,6 +35,10 @@ pub enum HookPoint {
     AfterToolUpdate,
     /// When the model is done.
     BeforeStop,
+    /// Before `compaction.start`.
+    BeforeCompaction,
+    /// After `compaction.end`.
+    AfterCompaction,
     /// When a run fails.
     OnError,
 }

@@ -18,6 +18,7 @@ mod grant;
 mod history;
 mod hook_point;
 mod id;
+mod key_order;
 mod message;
 mod model;
 mod outcome;
@@ -48,6 +49,7 @@ pub use grant::{CallGrant, NetworkGrant};
 pub use history::{History, unanswered_calls};
 pub use hook_point::HookPoint;
 pub use id::{AgentId, ApprovalId, ClientCallId, RunId, SessionId, ToolCallId, ToolName};
+pub use key_order::{KeyOrder, OrderedJson};
 pub use message::{
     AgentMessage, AssistantMessage, Author, ExtensionMessage, LlmMessage, Message, ToolResultMessage, TurnId,
     UserMessage,

@@ -177,6 +177,7 @@ fn shapes_are_the_documented_ones() {
         name: "read".into(),
         arguments: Arc::new(serde_json::json!({ "path": "a.txt" })),
         malformed: None,
+        key_order: None,
     };
     let message = AgentMessage::Llm(LlmMessage {
         message: Message::Assistant(AssistantMessage {

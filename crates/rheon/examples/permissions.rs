@@ -50,6 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             name: name.into(),
             arguments: Arc::new(arguments),
             malformed: None,
+            key_order: None,
         };
         let effect = if name == "read" { Effect::Pure } else { Effect::Unsafe };
         println!("{}\n", gate.explain(&call, effect));

@@ -3,12 +3,12 @@
 use std::future::pending;
 use std::sync::Arc;
 
-use rheon_types::event::{ApprovalRequest, PermissionResponse, Responder};
+use rheon_types::event::{ApprovalRequest, CompactionTrigger, PermissionResponse, Responder};
 use rheon_types::{
-    AgentEvent, AgentOutput, Amendment, Answer, ApprovalEvent, ApprovalReason, FilterVerdict, Flow, Gate,
-    GateDecision, GateRequest, History, Hook, HookPermission, HookPoint, HookVerdict, InputFilter, Message,
-    MessageEvent, PlanEvent, RunEnd, RunEvent, ToolCall, ToolCallId, ToolError, ToolEvent, ToolResult,
-    TurnEvent, Usage, Verdict,
+    AgentEvent, AgentOutput, Amendment, Answer, ApprovalEvent, ApprovalReason, ContextEvent, FilterVerdict,
+    Flow, Gate, GateDecision, GateRequest, History, Hook, HookPermission, HookPoint, HookVerdict,
+    InputFilter, Message, MessageEvent, PlanEvent, RunEnd, RunEvent, ToolCall, ToolCallId, ToolError,
+    ToolEvent, ToolResult, TurnEvent, Usage, Verdict,
 };
 
 use super::director::{Director, ScriptPosition};
@@ -296,6 +296,53 @@ impl Hook for RecordedHook {
             }
             Some(Entry::Message(_) | Entry::Rejected) | None => Flow::Continue,
         })
+    }
+
+    fn before_compaction<'a>(
+        &'a self,
+        _trigger: CompactionTrigger,
+        _instructions: Option<&'a str>,
+    ) -> Answer<'a, Flow> {
+        let ScriptPosition::At(place) = self.director.reached() else { return Answer::later(pending()) };
+        let vetoed = match self.director.script.kind(place) {
+            Some(AgentEvent::Run(RunEvent::Hook {
+                hook, point: HookPoint::BeforeCompaction, veto, ..
+            })) => veto.as_ref().filter(|_| hook == self.name()),
+            Some(_) | None => None,
+        };
+        if let Some(reason) = vetoed {
+            return Answer::Now(Flow::Veto(reason.clone()));
+        }
+        if !self.is_first() {
+            return Answer::Now(Flow::Continue);
+        }
+        let flow = self.director.ends_here(HookPoint::BeforeCompaction, |kind| {
+            matches!(
+                kind,
+                AgentEvent::Context(ContextEvent::CompactionStart { .. })
+                    | AgentEvent::Run(RunEvent::Hook { point: HookPoint::BeforeCompaction, .. })
+            )
+        });
+        self.director.unless_over(flow)
+    }
+
+    fn after_compaction<'a>(
+        &'a self,
+        _trigger: CompactionTrigger,
+        _summary: Option<&'a str>,
+    ) -> Answer<'a, ()> {
+        if !self.is_first() {
+            return Answer::Now(());
+        }
+        let ScriptPosition::At(place) = self.director.reached() else { return Answer::later(pending()) };
+        let is_end = matches!(
+            self.director.script.kind(place),
+            Some(AgentEvent::Turn(TurnEvent::End { .. }) | AgentEvent::Run(RunEvent::End { .. }))
+        );
+        if let Some(stopped) = self.director.script.stopped().filter(|_| is_end) {
+            self.director.stop_or_panic(stopped);
+        }
+        self.director.unless_over(())
     }
 
     fn after_run<'a>(&'a self, _output: &'a AgentOutput) -> Answer<'a, ()> {

@@ -149,7 +149,9 @@ pub(super) fn is_from_outside(kind: &AgentEvent) -> bool {
         | AgentEvent::Context(ContextEvent::Tools { .. })
         | AgentEvent::Budget(BudgetEvent::Changed { .. })
         | AgentEvent::Unknown(_) => true,
-        AgentEvent::Run(RunEvent::Hook { point, .. }) => *point != HookPoint::PermitTool,
+        AgentEvent::Run(RunEvent::Hook { point, .. }) => {
+            !matches!(point, HookPoint::PermitTool | HookPoint::BeforeCompaction)
+        }
         _ => false,
     }
 }

@@ -8,8 +8,8 @@ use rheon_types::event::{
 };
 use rheon_types::{
     AgentEvent, AgentMessage, ApprovalEvent, AssistantMessage, Author, CallGrant, CallOrder, Content,
-    ContextEvent, Event, LimitKind, Message, MessageEvent, RunEnd, RunEvent, RunFailure, ToolCallId,
-    ToolError, ToolEvent, ToolResult, TurnEvent,
+    ContextEvent, Event, HookPoint, LimitKind, Message, MessageEvent, RunEnd, RunEvent, RunFailure,
+    ToolCallId, ToolError, ToolEvent, ToolResult, TurnEvent,
 };
 
 use super::parts::RecordedRun;
@@ -334,13 +334,17 @@ impl Script {
 
     /// Whether the run was only a compaction.
     pub(super) fn is_compaction(&self) -> bool {
-        matches!(
-            self.kind(1),
+        match self.kind(1) {
             Some(AgentEvent::Context(ContextEvent::CompactionStart {
                 trigger: CompactionTrigger::Manual,
                 ..
-            }))
-        )
+            })) => true,
+            // A hook vetoed it.
+            Some(AgentEvent::Run(RunEvent::End { output })) => {
+                matches!(output.end, RunEnd::Vetoed { point: HookPoint::BeforeCompaction, .. })
+            }
+            Some(_) | None => false,
+        }
     }
 
     /// The first answer of the model.

@@ -2,10 +2,13 @@
 //! when a service rejects a prompt as too long.
 
 use rheon_types::event::CompactionTrigger;
-use rheon_types::{AgentEvent, ContextEvent, ProviderError, ProviderErrorKind, RunEvent, RunFailure};
+use rheon_types::{
+    AgentEvent, ContextEvent, HookPoint, ProviderError, ProviderErrorKind, RunEvent, RunFailure,
+};
 
 use crate::context::{Compaction, Overflow, WindowView, sound_cuts};
 use crate::halt::Halt;
+use crate::hooks::{CompactionVeto, Hooks};
 use crate::live::Run;
 use crate::step::measure::{measure, measure_now};
 use crate::step::summarize::{RunSummarizer, SummaryCost};
@@ -86,6 +89,9 @@ pub(crate) async fn compact(
         CompactionTrigger::Auto | CompactionTrigger::Overflow => run.meter.tokens(),
         CompactionTrigger::Manual => measure(run).await?,
     };
+    if is_vetoed(run, trigger, instructions).await? {
+        return Ok(());
+    }
     run.emit(AgentEvent::Context(ContextEvent::CompactionStart { trigger, tokens_before: before }));
     // Include the shown part of a rejected answer.
     run.meter.follow(&run.state.conversation);
@@ -116,17 +122,54 @@ pub(crate) async fn compact(
     run.meter.rewritten(&run.state.conversation);
     run.publish();
     let after = measure_now(run);
+    let summary = summary_of(&cuts);
     run.emit(AgentEvent::Context(ContextEvent::CompactionEnd {
         messages_dropped: dropped(&cuts),
         tokens_before: before,
         tokens_after: after,
-        summary: summary_of(&cuts),
+        summary: summary.clone(),
         cuts,
         usage,
         cost,
     }));
     run.state.stops.is_window_warned = false;
+    if !run.config.hooks.is_empty() {
+        let notified = Hooks(&run.config.hooks).after_compaction(trigger, summary.as_deref());
+        run.stop.or(notified).await?;
+    }
     judge(run, trigger, before, after)
+}
+
+/// Whether a hook keeps the conversation as it is. Where the run cannot continue like that, it ends.
+async fn is_vetoed(
+    run: &mut Run,
+    trigger: CompactionTrigger,
+    instructions: Option<&str>,
+) -> Result<bool, Halt> {
+    if run.config.hooks.is_empty() {
+        return Ok(false);
+    }
+    let veto = Hooks(&run.config.hooks).before_compaction(trigger, instructions);
+    let Some(CompactionVeto { hook, reason }) = run.stop.or(veto).await? else { return Ok(false) };
+    let point = HookPoint::BeforeCompaction;
+    match trigger {
+        CompactionTrigger::Auto => {
+            // Not measured: the log has the times around it.
+            let (veto, duration_ms) = (Some(reason), 0);
+            run.emit(AgentEvent::Run(RunEvent::Hook {
+                hook,
+                point,
+                veto,
+                duration_ms,
+                call_id: None,
+                arguments: None,
+            }));
+            Ok(true)
+        }
+        CompactionTrigger::Manual | CompactionTrigger::Overflow => {
+            Err(Halt::Vetoed { point, message: reason })
+        }
+    }
 }
 
 /// The size that the messages should have, and the size that they must not exceed.

@@ -33,7 +33,13 @@ fn answer(content: Vec<Content>, stop_reason: StopReason) -> Message {
 fn calls(ids: &[&str]) -> Message {
     let block = |id: &&str| {
         let (id, name) = ((*id).into(), "echo".into());
-        Content::ToolCall(ToolCall { id, name, arguments: Arc::new(json!({})), malformed: None })
+        Content::ToolCall(ToolCall {
+            id,
+            name,
+            arguments: Arc::new(json!({})),
+            malformed: None,
+            key_order: None,
+        })
     };
     answer(ids.iter().map(block).collect(), StopReason::ToolUse)
 }

@@ -4,12 +4,15 @@
 use std::sync::Arc;
 
 use rheon_agent::replay::{ReplayError, ReplayOutcome, ReplayUntil, replay};
-use rheon_agent::{AgentBuilder, CompactionStrategy, Summarizer, WindowSettings, WindowView};
+use rheon_agent::{
+    AgentBuilder, CompactionStrategy, ExecutionLimits, Summarizer, WindowSettings, WindowView,
+};
 use rheon_testkit::{FnTool, Scenario, ScriptedProvider, Trace, Turn, scripted};
+use rheon_types::event::CompactionTrigger;
 use rheon_types::{
-    AgentEvent, Answer, ChunkStream, ContextEvent, ContinuationKind, CutKind, Effect, Event, ModelInfo,
-    Prices, Provider, ProviderError, ProviderErrorKind, Rates, Reminder, ReminderContext, Request, RunEnd,
-    RunEvent, RunFailure, ToolResult, Usage, WindowCut,
+    AgentEvent, Answer, ChunkStream, ContextEvent, ContinuationKind, CutKind, Effect, Event, Flow, Hook,
+    HookPoint, LimitKind, ModelInfo, Prices, Provider, ProviderError, ProviderErrorKind, Rates, Reminder,
+    ReminderContext, Request, RunEnd, RunEvent, RunFailure, ToolResult, Usage, WindowCut,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -372,4 +375,71 @@ async fn an_old_run_without_window_settings_is_copied() {
     Arc::make_mut(settings).window = None;
     let replayed = play(&events, ReplayUntil::End);
     assert_eq!((replayed.runs, replayed.taken, &replayed.events), (0, events.len(), &events));
+}
+
+/// Vetoes compactions for one reason.
+struct Against(CompactionTrigger);
+
+impl Hook for Against {
+    fn name(&self) -> &str {
+        "against"
+    }
+
+    fn before_compaction<'a>(&'a self, trigger: CompactionTrigger, _: Option<&'a str>) -> Answer<'a, Flow> {
+        Answer::Now(if trigger == self.0 { Flow::Veto("not now".into()) } else { Flow::Continue })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_veto_leaves_the_window_as_it_is_and_is_replayed() {
+    let vetoed = RunEnd::Vetoed { point: HookPoint::BeforeCompaction, message: "not now".into() };
+    let with = |builder| window(10_000)(builder).hook(Against(CompactionTrigger::Auto));
+    let (agent, trace, _) = scripted(calls(9).turn("done")).tool(big(4_000)).with(with).build();
+    assert_eq!(agent.run("go").await.unwrap().text, "done");
+    let events = replayed(&trace);
+    assert_eq!((count(&events, "compaction.start"), count(&events, "hook.run")), (0, 5));
+
+    let with = |builder| window(1_000_000)(builder).hook(Against(CompactionTrigger::Manual));
+    let (agent, trace, _) = scripted(calls(2).turn("done")).tool(big(4_000)).with(with).build();
+    agent.run("go").await.unwrap();
+    assert_eq!(agent.compact("the port").unwrap().finish().await.unwrap().end, vetoed);
+    assert_eq!(count(&replayed(&trace), "compaction.start"), 0);
+
+    let with = |builder| window(1_000_000)(builder).hook(Against(CompactionTrigger::Overflow));
+    let scenario = calls(2).turn(Turn::fail(overflow())).turn("done");
+    let (agent, trace, _) = scripted(scenario).tool(big(4_000)).with(with).build();
+    assert_eq!(agent.run("go").await.unwrap().end, vetoed);
+    assert_eq!(count(&replayed(&trace), "compaction.start"), 0);
+}
+
+/// Never returns from one of its points.
+struct Hanging(HookPoint);
+
+impl Hook for Hanging {
+    fn before_compaction<'a>(&'a self, _: CompactionTrigger, _: Option<&'a str>) -> Answer<'a, Flow> {
+        match self.0 {
+            HookPoint::BeforeCompaction => Answer::later(std::future::pending()),
+            _ => Answer::Now(Flow::Continue),
+        }
+    }
+
+    fn after_compaction<'a>(&'a self, _: CompactionTrigger, _: Option<&'a str>) -> Answer<'a, ()> {
+        Answer::later(std::future::pending())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_ends_while_a_hook_looks_at_a_compaction_is_replayed() {
+    for (point, compactions) in [(HookPoint::BeforeCompaction, 0), (HookPoint::AfterCompaction, 1)] {
+        let limits = ExecutionLimits {
+            duration_max: Some(std::time::Duration::from_secs(60)),
+            ..ExecutionLimits::default()
+        };
+        let with = |builder: AgentBuilder| window(10_000)(builder).limits(limits).hook(Hanging(point));
+        let (agent, trace, _) =
+            scripted(calls(9).turn("Summary.").turn("done")).tool(big(4_000)).with(with).build();
+        let end = agent.run("go").await.unwrap().end.clone();
+        assert!(matches!(end, RunEnd::Limit { limit: LimitKind::Duration, .. }), "{end:?}");
+        assert_eq!(count(&replayed(&trace), "compaction.end"), compactions);
+    }
 }

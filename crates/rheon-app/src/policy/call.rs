@@ -72,7 +72,13 @@ pub fn typed_call(tool: &str, arguments: &[String]) -> Result<ToolCall, CallErro
         }
     };
     let arguments = object(name, arguments)?;
-    Ok(ToolCall { id: "typed".into(), name: name.into(), arguments: Arc::new(arguments), malformed: None })
+    Ok(ToolCall {
+        id: "typed".into(),
+        name: name.into(),
+        arguments: Arc::new(arguments),
+        malformed: None,
+        key_order: None,
+    })
 }
 
 fn object(name: &str, typed: &[String]) -> Result<Value, CallError> {

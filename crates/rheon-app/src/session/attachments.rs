@@ -95,6 +95,7 @@ async fn read(session: &OpenSession, mention: &Mention, path: &Path) -> Result<V
         name: wanted.into(),
         arguments: Arc::new(arguments),
         malformed: None,
+        key_order: None,
     };
     let gate = session.toolkit.gate();
     let request = GateRequest { call: &call, tool: &*tool, effect: tool.effect() };

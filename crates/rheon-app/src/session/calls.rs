@@ -30,6 +30,11 @@ impl ClientCalls {
         self.lock().agent = Some(agent.clone());
     }
 
+    /// The agent, while the session is open.
+    pub(super) fn agent(&self) -> Option<Agent> {
+        self.lock().agent.clone()
+    }
+
     /// There will be no more answers.
     pub(super) fn close(&self) {
         let mut state = self.lock();

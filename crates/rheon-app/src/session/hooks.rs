@@ -30,7 +30,7 @@ pub(crate) fn registered(registrations: &[HookRegistration]) -> Result<HookSetti
             continue;
         };
         if !event.is_fired() {
-            settings.warnings.push(format!("hooks for {event} do not run yet"));
+            settings.warnings.push(format!("hooks for {event} do not run yet: sessions start no sub-agents"));
         }
         settings.groups.push(group(event, registration)?);
     }

@@ -2,6 +2,7 @@
 
 mod answering;
 mod attachments;
+mod attention;
 mod calls;
 mod catch_up;
 mod changes;

@@ -10,11 +10,12 @@ use rheon_tools::hooks::{CommandHooks, HookSettings, SessionStartSource};
 use rheon_types::event::{Notice, NoticeTopic, PermissionMode, RulesChange, Scope};
 use rheon_types::protocol::{CloseReason, ResumePoint, SessionChoice};
 use rheon_types::{
-    ClientError, Hook, InputFilter, OutputSchema, SessionEvent, ThinkingLevel, Tool, ToolSource,
+    ClientError, Hook, InputFilter, OutputSchema, SessionEvent, SessionId, ThinkingLevel, Tool, ToolSource,
 };
 use tokio::task::spawn_blocking;
 
 use super::answering::{Answering, ChosenModel, Others};
+use super::attention::AttentionHooks;
 use super::calls::ClientCalls;
 use super::error::OpenError;
 use super::hub::Hub;
@@ -177,17 +178,17 @@ impl OpenSession {
         let mut loaded = load_context(&system, &config, subject, counter, &tell).await;
         let mut toolkit = wiring::toolkit(&system, &config, policy, loaded.skills.clone(), &tell).await?;
         wiring::offer(&mut toolkit, &mut loaded, extras.tools.as_deref(), &tell);
-        let began = SessionBeginning { session_id: handle.session_id(), source: source(&choice) };
-        let context = wiring::hook_context(&system, &config, &toolkit, began);
+        let began = SessionBeginning { handle: &handle, source: source(&choice) };
         let calls = ClientCalls::default();
         let of_client = ClientHooks { calls: calls.clone(), settings: client_hooks };
-        let hooks = wiring::hooks(&config, &context, &toolkit, of_client, &tell);
+        let hooks = wiring::hooks(&system, &config, &toolkit, &began, of_client, &tell);
         let wired =
             Wired { config: &config, model: &model, loaded: &loaded, toolkit: &toolkit, handle: &handle };
         let (builder, budget) = wired.builder(&system);
         let servers = wired.servers(&system, client_servers, &calls, &tell);
         let extras = extras.thinking_or(handle.state().chosen.thinking);
-        let builder = extended(builder, &hooks, extras, observing.observers());
+        let observers = observers(&observing, handle.session_id(), &hooks, &calls);
+        let builder = extended(builder, &hooks, extras, observers);
         let builder = with_servers(builder, servers.as_ref());
         let hub = hub_of(&manager, &handle);
         let agent = built(builder, &hub)?;
@@ -271,12 +272,17 @@ impl OpenSession {
             hooks.session_end(end_reason(reason)).await;
         }
         published.close();
+        let saved = self.handle.save().await;
         self.handle.close().await;
         notices.close();
         self.calls.close();
         self.hub.close();
         observing.end().await;
-        Ok(())
+        // Everything is closed now, but the end of the session may be lost.
+        let id = self.handle.session_id();
+        saved.map_err(|error| {
+            ClientError::failed(format!("the end of session {id} may not be saved: {error}"))
+        })
     }
 
     /// What the user may change about the sandbox of commands.
@@ -311,6 +317,17 @@ impl Drop for OpenSession {
         self.calls.close();
         self.hub.close();
     }
+}
+
+/// Those who follow the events of a session besides its clients.
+fn observers(
+    observing: &Observability,
+    session_id: &SessionId,
+    hooks: &[CommandHooks],
+    calls: &ClientCalls,
+) -> Vec<Observer> {
+    let attention = AttentionHooks::new(session_id, hooks, calls).map(AttentionHooks::observer);
+    observing.observers().into_iter().chain(attention).collect()
 }
 
 /// The agent with its hooks, and with what the caller adds.

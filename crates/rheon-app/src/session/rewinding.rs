@@ -47,6 +47,7 @@ fn planned(plan: &RewindPlan) -> RewindResult {
         count: files.created.saturating_add(files.modified).saturating_add(files.removed) as u64,
         changed: files.changes.iter().map(|change| text(&change.path)).collect(),
         others: files.others.iter().map(text).collect(),
+        unguarded: files.unguarded.iter().map(ToString::to_string).collect(),
         problem: None,
     }
 }
@@ -67,6 +68,7 @@ async fn files(session: &OpenSession, seq: u64, mode: RewindMode) -> Result<Rewi
         count: rewound.count as u64,
         changed: rewound.changed.into_iter().map(text).collect(),
         others: rewound.others.into_iter().map(text).collect(),
+        unguarded: rewound.unguarded.iter().map(ToString::to_string).collect(),
         problem: rewound
             .problem
             .map(|(path, problem)| format!("cannot restore {}: {problem}", path.display())),

@@ -9,7 +9,7 @@ use rheon_providers::{Registry, ResolvedModel};
 use rheon_sandbox::{CacheReports, CacheSettings, CacheUsage, CleanReport, clean_caches, list_caches};
 use rheon_tools::builtin::AddressRule;
 use rheon_tools::hooks::{
-    CommandHooks, HookContext, HookEnvironment, HookMessage, HookSettings, SessionStartSource,
+    CommandHooks, HookContext, HookEnvironment, HookFacts, HookMessage, HookSettings, SessionStartSource,
 };
 use rheon_tools::skills::SkillSet;
 use rheon_tools::{CommandSettings, OwnPaths, Toolkit, ToolkitSettings};
@@ -257,27 +257,36 @@ pub(super) fn offer(
 
 /// The session that begins, and how.
 pub(super) struct SessionBeginning<'a> {
-    pub(super) session_id: &'a SessionId,
+    pub(super) handle: &'a SessionHandle,
     pub(super) source: SessionStartSource,
 }
 
 /// The session as hooks see it.
-pub(super) fn hook_context(
+fn hook_context(
     system: &SystemContext,
     config: &Config,
     toolkit: &Toolkit,
-    began: SessionBeginning<'_>,
+    began: &SessionBeginning<'_>,
+    calls: &ClientCalls,
 ) -> HookContext {
-    let gate = toolkit.gate();
+    let (gate, calls) = (toolkit.gate(), calls.clone());
+    let facts = move || {
+        let agent = calls.agent();
+        HookFacts {
+            permission_mode: gate.mode(),
+            model: agent.as_ref().map(|agent| agent.model().to_string()),
+            thinking: agent.map(|agent| agent.thinking()).unwrap_or_default(),
+        }
+    };
     HookContext {
-        session_id: began.session_id.clone(),
-        transcript_path: None,
+        session_id: began.handle.session_id().clone(),
+        transcript_path: began.handle.transcript_path(),
         cwd: system.working_dir.clone(),
         project: config.project_root.clone(),
         home: system.home(),
         source: began.source,
-        permission_mode: Arc::new(move || gate.mode()),
-        environment: HookEnvironment::filtered(system.environment.texts()),
+        facts: Arc::new(facts),
+        environment: HookEnvironment::new(system.environment.texts()),
         clock: Arc::clone(&system.clock),
     }
 }
@@ -290,9 +299,10 @@ pub(super) struct ClientHooks {
 
 /// The user's own hooks, the project's where it is trusted, and functions of the client.
 pub(super) fn hooks(
+    system: &SystemContext,
     config: &Config,
-    context: &HookContext,
     toolkit: &Toolkit,
+    began: &SessionBeginning<'_>,
     client: ClientHooks,
     tell: &NoticeSink,
 ) -> Vec<CommandHooks> {
@@ -300,18 +310,23 @@ pub(super) fn hooks(
         let tell = Arc::clone(tell);
         move |message: &HookMessage| tell(Notice::warning(NoticeTopic::Hook, message.to_string()))
     };
-    let configured = Some(&config.settings.hooks)
+    let ClientHooks { calls, settings: of_client } = client;
+    let configured = &config.settings.hooks;
+    for warning in configured.warnings.iter().chain(&of_client.warnings) {
+        tell(Notice::warning(NoticeTopic::Hook, warning.clone()));
+    }
+    if configured.is_empty() && of_client.is_empty() {
+        return Vec::new();
+    }
+    let context = hook_context(system, config, toolkit, began, &calls);
+    let configured = Some(configured)
         .filter(|settings| !settings.is_empty())
         .map(|settings| CommandHooks::with_messages(settings.clone(), context.clone(), told()))
         .map(|hooks| hooks.in_sandbox(toolkit.sandbox().clone()));
-    let ClientHooks { calls, settings } = client;
-    for warning in &settings.warnings {
-        tell(Notice::warning(NoticeTopic::Hook, warning.clone()));
-    }
-    let client = Some(settings)
+    let of_client = Some(of_client)
         .filter(|settings| !settings.is_empty())
-        .map(|settings| CommandHooks::with_callbacks(settings, context.clone(), Arc::new(calls), told()));
-    configured.into_iter().chain(client).collect()
+        .map(|settings| CommandHooks::with_callbacks(settings, context, Arc::new(calls), told()));
+    configured.into_iter().chain(of_client).collect()
 }
 
 /// The parts of a session, ready to become an agent.

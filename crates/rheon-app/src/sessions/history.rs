@@ -13,7 +13,7 @@ use rheon_store::rewind::{
     RewindPoint, RewindRequest, RewindTo, changes, plan_rewind, points, rewind, undo,
 };
 use rheon_store::sqlite::UsageStats;
-use rheon_types::{Event, SessionId};
+use rheon_types::{Event, SessionId, ToolName};
 
 use super::catalog::{Catalogue, ListScope};
 use super::error::SessionError;
@@ -57,6 +57,8 @@ pub struct FileRewindReport {
     pub changed: Vec<PathBuf>,
     /// Files that were changed outside the session since; with any of these, nothing is changed.
     pub others: Vec<PathBuf>,
+    /// Tools whose changes stay, because no checkpoint was saved before they ran.
+    pub unguarded: Vec<ToolName>,
     /// The first file that could not be restored, and why.
     pub problem: Option<(PathBuf, String)>,
 }
@@ -227,6 +229,7 @@ impl SessionManager {
                 count: files.created.saturating_add(files.modified).saturating_add(files.removed),
                 changed: files.changes.into_iter().map(|change| change.path).collect(),
                 others: files.others,
+                unguarded: files.unguarded,
                 problem,
             })
         })

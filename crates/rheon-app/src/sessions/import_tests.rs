@@ -29,6 +29,7 @@ fn call(id: &str) -> Content {
         name: "Read".into(),
         arguments: json!({"path": "x"}).into(),
         malformed: None,
+        key_order: None,
     })
 }
 

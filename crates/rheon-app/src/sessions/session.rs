@@ -1,6 +1,7 @@
 //! `SessionHandle`: a session that is ready for an agent.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +9,7 @@ use rheon_agent::{AgentBuilder, LogPosition};
 use rheon_store::checkpoint::{Checkpoints, TurnCheckpoints};
 use rheon_store::fold::{SessionState, UnfinishedCall};
 use rheon_store::sessions::JournalStore;
-use rheon_types::{AgentMessage, Clock, Effect, Event, Random, SessionId, Store, Tool};
+use rheon_types::{AgentMessage, Clock, Effect, Event, Random, SessionId, Store, StoreError, Tool};
 
 use super::indexing::Indexing;
 use super::persistent_store::PersistentStore;
@@ -74,6 +75,15 @@ impl SessionHandle {
         self.storage.as_ref().and_then(|storage| storage.checkpoints.as_ref())
     }
 
+    /// The file that follows the conversation: the transcript that Claude Code can resume, or else the journal. It may not
+    /// exist yet.
+    pub(crate) fn transcript_path(&self) -> Option<PathBuf> {
+        let storage = self.storage.as_ref()?;
+        let transcript =
+            storage.transcripts.as_ref().and_then(|transcripts| transcripts.path(&self.session_id));
+        transcript.or_else(|| storage.journals.path(&self.session_id))
+    }
+
     /// A reader of the unsaved events of a session: see [`PersistentStore::unsaved`].
     pub(crate) fn unsaved(&self) -> Unsaved {
         let store = self.storage.as_ref().map(|storage| Arc::clone(&storage.store));
@@ -124,6 +134,14 @@ impl SessionHandle {
             !only_look.contains(call.name.as_str())
         })
         .session(self.session_id.clone(), move || last_seq.load(Ordering::Acquire))
+    }
+
+    /// Waits until everything is on disk. An error means that the end of the session may be lost.
+    pub async fn save(&self) -> Result<(), StoreError> {
+        match &self.storage {
+            Some(storage) => storage.store.sync().get().await,
+            None => Ok(()),
+        }
     }
 
     /// Waits until the index is up to date, and releases the session for other processes.

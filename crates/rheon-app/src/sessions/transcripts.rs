@@ -43,6 +43,16 @@ impl TranscriptObserver {
         self.with(&event.session_id, |writer| writer.record(event));
     }
 
+    /// The transcript of a session, which may not exist yet. `None` if nothing is written.
+    pub(super) fn path(&self, session_id: &SessionId) -> Option<PathBuf> {
+        let mut path = None;
+        self.with(session_id, |writer| {
+            path = Some(writer.path().to_owned());
+            Ok(())
+        });
+        path
+    }
+
     /// Brings the transcript of a session up to date with its log: a resumed session may have none, or one that was cut
     /// short with the program. `read` passes all events of the session, those of its ancestors first.
     pub(super) fn catch_up(

@@ -327,7 +327,13 @@ fn unseen(request: &ApprovalRequest) -> ToolCall {
         Subject::Diff { path, .. } => Arc::new(json!({ "path": path })),
         Subject::Questions { .. } | Subject::Plan { .. } => Arc::new(json!({})),
     };
-    ToolCall { id: request.call_id.clone(), name: request.tool_name.clone(), arguments, malformed: None }
+    ToolCall {
+        id: request.call_id.clone(),
+        name: request.tool_name.clone(),
+        arguments,
+        malformed: None,
+        key_order: None,
+    }
 }
 
 /// The reason for requests that get no answer.

@@ -86,7 +86,13 @@ pub(super) fn numbered(kinds: impl IntoIterator<Item = (&'static str, AgentEvent
 }
 
 pub(super) fn call(id: &str, name: &str, arguments: Value) -> ToolCall {
-    ToolCall { id: id.into(), name: name.into(), arguments: Arc::new(arguments), malformed: None }
+    ToolCall {
+        id: id.into(),
+        name: name.into(),
+        arguments: Arc::new(arguments),
+        malformed: None,
+        key_order: None,
+    }
 }
 
 pub(super) fn answer(content: Vec<Content>, stop_reason: StopReason) -> Arc<AgentMessage> {

@@ -180,6 +180,8 @@ fn hook_event(point: HookPoint) -> &'static str {
         HookPoint::AfterTool | HookPoint::BeforeToolUpdate | HookPoint::AfterToolUpdate => "PostToolUse",
         HookPoint::ToolBlocked => "PermissionDenied",
         HookPoint::BeforeStop | HookPoint::AfterTurn | HookPoint::AfterRun => "Stop",
+        HookPoint::BeforeCompaction => "PreCompact",
+        HookPoint::AfterCompaction => "PostCompact",
         HookPoint::OnError => "StopFailure",
     }
 }

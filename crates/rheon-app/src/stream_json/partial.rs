@@ -172,7 +172,8 @@ fn translated(call: &OpenCall, text: &str, dir: &Path) -> String {
     match serde_json::from_str::<Value>(text) {
         Ok(arguments @ Value::Object(_)) => {
             let (id, name) = (call.id.clone(), call.name.clone());
-            let call = ToolCall { id, name, arguments: Arc::new(arguments), malformed: None };
+            let call =
+                ToolCall { id, name, arguments: Arc::new(arguments), malformed: None, key_order: None };
             claude_call(&call, dir).tool_input.to_string()
         }
         Ok(_) | Err(_) => text.to_owned(),

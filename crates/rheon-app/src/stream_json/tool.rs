@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rheon_tools::hooks::{ClaudeCall, to_claude_call};
+use rheon_tools::hooks::{ClaudeCall, command_output, to_claude_call};
 use rheon_types::{ToolCall, ToolResult};
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ pub(super) fn claude_call(call: &ToolCall, dir: &Path) -> ClaudeCall {
 pub(super) fn claude_tool_name(name: &str) -> String {
     // One edit makes an `Edit`; no other tool looks at it.
     let arguments = Arc::new(json!({ "edits": [{}], "action": "exit" }));
-    let call = ToolCall { id: "".into(), name: name.into(), arguments, malformed: None };
+    let call = ToolCall { id: "".into(), name: name.into(), arguments, malformed: None, key_order: None };
     claude_call(&call, Path::new("/")).tool_name
 }
 
@@ -44,7 +44,7 @@ pub(super) fn claude_result(call: &ToolCall, dir: &Path, result: &ToolResult, du
     let given = |key: &str| input.get(key).cloned().unwrap_or_default();
     match call.name.as_str() {
         "bash" | "bash_output" => json!({
-            "stdout": text, "stderr": "", "interrupted": false, "isImage": false,
+            "stdout": command_output(result), "stderr": "", "interrupted": false, "isImage": false,
             "noOutputExpected": false, "exitCode": details.get("exit_code"),
         }),
         "read" if details.get("kind").and_then(Value::as_str) == Some("text") => json!({

@@ -200,6 +200,10 @@ fn rewound_text(rewound: &RewindResult) -> String {
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         parts.push(format!("restored {}: {}{more}", count(rewound.count, "file"), named.join(", ")));
     }
+    if !rewound.unguarded.is_empty() {
+        let tools = rewound.unguarded.join(", ");
+        parts.push(format!("changes by {tools} stay: no checkpoint was saved before them"));
+    }
     if let Some(problem) = &rewound.problem {
         parts.push(problem.clone());
     }

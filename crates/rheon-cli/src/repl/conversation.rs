@@ -146,10 +146,11 @@ struct ActiveSession {
 impl ActiveSession {
     async fn new(context: &ReplContext<'_>, request: OpenRequest) -> Result<Self, Failure> {
         let detail = if context.flags.verbose { Verbosity::Verbose } else { Verbosity::Normal };
-        let screen = terminal::screen(Audience::Speaker, context.interface, detail, context.limits.budget);
         let is_resumed = !matches!(request.session, SessionChoice::New { .. });
         let session = Connection::open(context.host, request).await?;
         let facts = session.facts().await.map_err(failure)?;
+        let budget = session.budget().await.map_err(failure)?;
+        let screen = terminal::screen(Audience::Speaker, context.interface, detail, budget);
         let past = match is_resumed {
             true => {
                 last_exchange(&session, &facts, terminal::layout(Audience::Watcher, context.interface)).await

@@ -402,7 +402,13 @@ fn rewind_reply(
         Ok(rewound) => {
             let files: Vec<String> =
                 rewound.changed.iter().map(|path| dir.join(path).display().to_string()).collect();
-            Ok(json!({ "canRewind": true, "filesChanged": files, "filesCount": rewound.count }))
+            let mut reply = json!({ "canRewind": true, "filesChanged": files, "filesCount": rewound.count });
+            if let (Value::Object(reply), false) = (&mut reply, rewound.unguarded.is_empty()) {
+                let tools = rewound.unguarded.join(", ");
+                let text = format!("changes by {tools} stay: no checkpoint was saved before them");
+                reply.insert("warning".to_owned(), text.into());
+            }
+            Ok(reply)
         }
         Err(problem) if is_plan => Ok(json!({ "canRewind": false, "error": problem })),
         Err(problem) => Err(problem),

@@ -148,6 +148,36 @@ fn an_empty_system_prompt_leaves_the_facts() {
 }
 
 #[test]
+fn a_notification_hook_runs_while_the_program_is_asked() {
+    let stage = Stage::new([
+        FakeReply::call("write", &json!({ "path": "yes.txt", "content": "x" })),
+        FakeReply::text("Done."),
+    ]);
+    let mut driven = Driven::new(&stage, &["--permission-prompt-tool", "stdio"]);
+    let hooks = json!({ "Notification": [{ "matcher": "permission_prompt", "hookCallbackIds": ["bell"] }] });
+    driven.request("1", &json!({ "subtype": "initialize", "hooks": hooks }));
+    driven.next("control_response");
+    driven.prompt("Write it.");
+    let mut messages = Vec::new();
+    // They come in any order.
+    for _ in 0..2 {
+        let asked = driven.next("control_request");
+        let response = if asked["request"]["subtype"] == "hook_callback" {
+            messages.push(asked["request"]["input"]["message"].clone());
+            json!({})
+        } else {
+            json!({ "behavior": "allow", "updatedInput": asked["request"]["input"] })
+        };
+        let response =
+            json!({ "subtype": "success", "request_id": asked["request_id"], "response": response });
+        driven.say(&json!({ "type": "control_response", "response": response }));
+    }
+    assert_eq!(messages, [json!("Rheon needs your permission to use Write")]);
+    assert_eq!(driven.next("result")["result"], "Done.");
+    assert_eq!(driven.finish().code, Some(0));
+}
+
+#[test]
 fn a_program_that_is_asked_allows_and_denies() {
     let call = |name: &str| json!({ "path": name, "content": "x" });
     let both = FakeReply::call("write", &call("yes.txt")).and_call("write", &call("no.txt"));

@@ -90,6 +90,32 @@ fn a_call_that_nobody_could_be_asked_about() {
 }
 
 #[test]
+fn the_advice_after_a_denial_says_who_denied_the_call() {
+    let hook = json!({ "type": "command", "command": "echo use cargo instead >&2; exit 2" });
+    let hooks = json!({ "hooks": { "PreToolUse": [{ "matcher": "Write", "hooks": [hook] }] } });
+    let stage = Stage::new([writes(), FakeReply::text("I may not write.")]);
+    std::fs::create_dir_all(stage.path("home/.claude")).unwrap();
+    std::fs::write(stage.path("home/.claude/settings.json"), hooks.to_string()).unwrap();
+    let ran = stage.run(&["Write new.txt.", "--allowed-tools", "Write"]);
+    assert_eq!(ran.code, Some(5), "{}", ran.stderr);
+    assert_eq!(
+        ran.stderr.lines().last(),
+        Some(
+            "error: the last tool call was denied by a hook: use cargo instead; find the hook with `rheon config show \
+             hooks --origin`"
+        ),
+    );
+    let stage = Stage::new([writes(), FakeReply::text("I may not write.")]);
+    let ran = stage.run(&["Write new.txt.", "--disallowed-tools", "Edit(new.txt)"]);
+    assert_eq!(ran.code, Some(5), "{}", ran.stderr);
+    let last = ran.stderr.lines().last().unwrap_or_default();
+    assert!(
+        last.starts_with("error: the last tool call was denied: ") && !last.contains("non-interactive"),
+        "{last}"
+    );
+}
+
+#[test]
 fn a_call_that_makes_no_sense_is_no_refusal() {
     let garbage = FakeReply::call("read", &json!({ "path": 5 })).and_call("nonesuch", &json!({}));
     let (name, arguments) = ("read".to_owned(), "{\"path\": \"a".to_owned());

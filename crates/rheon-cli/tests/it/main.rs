@@ -16,6 +16,7 @@ mod first_run;
 mod formats;
 mod going_on;
 mod help;
+mod hooks;
 mod limits;
 mod manual;
 mod mcp;

@@ -20,18 +20,19 @@ pub enum HookEvent {
     SubagentStop,
     /// The model has finished.
     Stop,
+    /// The service failed, which ended the run.
+    StopFailure,
     Notification,
 }
 
 /// Claude Code events that Rheon does not fire. Their hooks are accepted and never run.
-pub const UNSUPPORTED_EVENTS: [&str; 17] = [
+pub const UNSUPPORTED_EVENTS: [&str; 16] = [
     "Setup",
     "UserPromptExpansion",
     "PostToolBatch",
     "MessageDisplay",
     "TaskCreated",
     "TaskCompleted",
-    "StopFailure",
     "TeammateIdle",
     "InstructionsLoaded",
     "ConfigChange",
@@ -56,7 +57,7 @@ pub enum ExitTwoEffect {
 }
 
 impl HookEvent {
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::SessionStart,
         Self::SessionEnd,
         Self::UserPromptSubmit,
@@ -70,6 +71,7 @@ impl HookEvent {
         Self::SubagentStart,
         Self::SubagentStop,
         Self::Stop,
+        Self::StopFailure,
         Self::Notification,
     ];
 
@@ -89,6 +91,7 @@ impl HookEvent {
             Self::SubagentStart => "SubagentStart",
             Self::SubagentStop => "SubagentStop",
             Self::Stop => "Stop",
+            Self::StopFailure => "StopFailure",
             Self::Notification => "Notification",
         }
     }
@@ -117,6 +120,7 @@ impl HookEvent {
             | Self::PermissionDenied
             | Self::PostCompact
             | Self::SubagentStart
+            | Self::StopFailure
             | Self::Notification => ExitTwoEffect::ShowUser,
         }
     }
@@ -137,6 +141,7 @@ impl HookEvent {
             | Self::SubagentStart
             | Self::SubagentStop
             | Self::Stop
+            | Self::StopFailure
             | Self::Notification => false,
         }
     }
@@ -144,11 +149,8 @@ impl HookEvent {
     /// Whether sessions fire the event. Hooks of the others are known, but never run.
     pub fn is_fired(self) -> bool {
         match self {
-            Self::PreCompact
-            | Self::PostCompact
-            | Self::SubagentStart
-            | Self::SubagentStop
-            | Self::Notification => false,
+            // Sessions start no sub-agents.
+            Self::SubagentStart | Self::SubagentStop => false,
             Self::SessionStart
             | Self::SessionEnd
             | Self::UserPromptSubmit
@@ -157,7 +159,11 @@ impl HookEvent {
             | Self::PermissionDenied
             | Self::PostToolUse
             | Self::PostToolUseFailure
-            | Self::Stop => true,
+            | Self::PreCompact
+            | Self::PostCompact
+            | Self::Stop
+            | Self::StopFailure
+            | Self::Notification => true,
         }
     }
 

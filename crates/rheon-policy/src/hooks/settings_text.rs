@@ -151,7 +151,7 @@ impl Keyed for Events {
             return Err(A::Error::custom(format!("unknown event {key:?}; {}", did_you_mean(key, &names))));
         };
         if !event.is_fired() {
-            self.warnings.push(format!("hooks for {key} do not run yet"));
+            self.warnings.push(format!("hooks for {key} do not run yet: sessions start no sub-agents"));
         }
         for Read(group) in map.next_value::<Vec<Read<Group>>>()? {
             let Group { matcher, hooks } = group;

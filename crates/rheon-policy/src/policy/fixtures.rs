@@ -146,7 +146,13 @@ impl World {
 }
 
 pub(super) fn call(name: &str, arguments: Value) -> ToolCall {
-    ToolCall { id: "call-1".into(), name: name.into(), arguments: Arc::new(arguments), malformed: None }
+    ToolCall {
+        id: "call-1".into(),
+        name: name.into(),
+        arguments: Arc::new(arguments),
+        malformed: None,
+        key_order: None,
+    }
 }
 
 pub(super) fn bash(command: &str) -> ToolCall {

@@ -208,6 +208,7 @@ fn in_mode_auto_a_page_of_a_server_of_the_session_needs_no_question() {
         name: "web_fetch".into(),
         arguments: std::sync::Arc::new(serde_json::json!({ "url": url })),
         malformed: None,
+        key_order: None,
     };
     let is_asked = |gate: &PolicyGate, url: &str| matches!(check(gate, &fetch(url)), Verdict::Ask { .. });
     let (session, elsewhere) = (

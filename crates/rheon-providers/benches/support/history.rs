@@ -48,6 +48,7 @@ fn message(vendor: &str, model: &str, number: usize) -> Message {
                     name: "read".into(),
                     arguments: Arc::new(json!({"path": format!("src/part_{number}.rs"), "lines": number})),
                     malformed: None,
+                    key_order: None,
                 }),
             ],
         ),

@@ -1,5 +1,6 @@
 //! Converts a request with tools into one without: tools go into the prompt, calls and results become text.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use rheon_types::{
@@ -194,6 +195,6 @@ fn answer_text(text: &str, form: AnswerForm) -> String {
     }
 }
 
-fn call_text(name: &str, arguments: &Value) -> String {
+fn call_text(name: &str, arguments: impl Display) -> String {
     format!("{{\"{NAME}\": {}, \"{ARGUMENTS}\": {arguments}}}", Value::from(name))
 }

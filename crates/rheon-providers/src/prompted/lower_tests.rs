@@ -26,7 +26,13 @@ fn assistant(content: Vec<Content>) -> Message {
 
 fn calling(id: &str, name: &str, arguments: Value) -> Content {
     let arguments = Arc::new(arguments);
-    Content::ToolCall(ToolCall { id: id.into(), name: name.into(), arguments, malformed: None })
+    Content::ToolCall(ToolCall {
+        id: id.into(),
+        name: name.into(),
+        arguments,
+        malformed: None,
+        key_order: None,
+    })
 }
 
 fn result(id: &str, content: Vec<Content>, is_error: bool) -> Message {

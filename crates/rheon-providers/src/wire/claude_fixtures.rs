@@ -54,7 +54,13 @@ pub(super) fn answer(content: Vec<Content>) -> Message {
 
 pub(super) fn call(id: &str, name: &str, arguments: Value) -> Content {
     let arguments = Arc::new(arguments);
-    Content::ToolCall(ToolCall { id: id.into(), name: name.into(), arguments, malformed: None })
+    Content::ToolCall(ToolCall {
+        id: id.into(),
+        name: name.into(),
+        arguments,
+        malformed: None,
+        key_order: None,
+    })
 }
 
 pub(super) fn result(id: &str, content: Vec<Content>, is_error: bool) -> Message {

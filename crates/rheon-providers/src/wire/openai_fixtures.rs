@@ -50,6 +50,7 @@ pub(super) fn tool_call(id: &str, name: &str, arguments: Value) -> Content {
         name: name.into(),
         arguments: Arc::new(arguments),
         malformed: None,
+        key_order: None,
     })
 }
 

@@ -7,9 +7,9 @@ use futures::StreamExt;
 use rheon_providers::wire::WireKind;
 use rheon_providers::{ProviderEnv, Registry, RegistryParts, ResolvedModel};
 use rheon_testkit::TestClock;
-use rheon_testkit::server::{FakeReply, FakeServer, Script};
+use rheon_testkit::server::{FakeReply, FakeServer, ReplyBlock, Script};
 use rheon_types::{
-    AgentMessage, AssistantMessage, Content, Draft, DraftOutcome, History, Message, OutputSchema,
+    AgentMessage, AssistantMessage, Chunk, Content, Draft, DraftOutcome, History, Message, OutputSchema,
     ProviderError, ProviderErrorKind, Request, StopReason, Timestamp, ToolCall, ToolDefinition,
     ToolResultMessage, Usage,
 };
@@ -92,7 +92,13 @@ fn assistant(content: Vec<Content>) -> AgentMessage {
 
 fn call(id: &str, name: &str, arguments: Value) -> Content {
     let arguments = Arc::new(arguments);
-    Content::ToolCall(ToolCall { id: id.into(), name: name.into(), arguments, malformed: None })
+    Content::ToolCall(ToolCall {
+        id: id.into(),
+        name: name.into(),
+        arguments,
+        malformed: None,
+        key_order: None,
+    })
 }
 
 fn result(id: &str, content: Vec<Content>) -> AgentMessage {
@@ -240,4 +246,54 @@ async fn numbers_and_letters_of_arguments_round_trip() {
         let Some(Content::ToolCall(call)) = finished.content.last() else { panic!("{wire:?}: {finished:?}") };
         assert_eq!((&*call.arguments, &call.malformed), (&arguments, &None), "{wire:?}");
     }
+}
+
+/// The keys of arguments are sent back as the model wrote them: a local server finds its own answer in its cache again.
+#[tokio::test]
+async fn keys_of_arguments_keep_their_order_on_every_wire() {
+    let written = r#"{"path":"a.rs","edits":[{"old_string":"x","new_string":"y"}],"alone":true}"#;
+    let mut draft = Draft::new();
+    for chunk in [
+        Chunk::ToolCallStart { index: 0, id: "toolu_1".into(), name: "plain".into() },
+        Chunk::ToolCallDelta { index: 0, delta: written.into() },
+        Chunk::ToolCallEnd { index: 0 },
+        Chunk::Done { stop_reason: StopReason::ToolUse },
+    ] {
+        draft.push(&chunk).unwrap();
+    }
+    let answer = assistant(draft.finish(StopReason::Aborted).content);
+    // As it comes out of a journal.
+    let stored = serde_json::to_string(&answer).unwrap();
+    let answer: AgentMessage = serde_json::from_str(&stored).unwrap();
+    let tools = Arc::from([tool("plain", json!({ "type": "object", "properties": {} }))]);
+    let messages = history([user("a"), answer, result("toolu_1", vec!["done".into()])]);
+    let request = Request { messages, tools, ..Request::new("m") };
+    for (name, wire) in MODELS {
+        let server = FakeServer::start(Script::new([FakeReply::text("b")])).await.unwrap();
+        ask(&model(name, wire, &server), request.clone())
+            .await
+            .unwrap_or_else(|error| panic!("{wire:?}: {error}"));
+        let sent = server.requests().last().map(|sent| sent.body.clone()).unwrap_or_default();
+        let sent = String::from_utf8(sent.to_vec()).unwrap();
+        // Some wires send the arguments as a string.
+        let quoted = written.replace('"', "\\\"");
+        assert!(sent.contains(written) || sent.contains(&quoted), "{wire:?}: {sent}");
+    }
+}
+
+#[tokio::test]
+async fn the_order_of_streamed_arguments_is_read() {
+    let written = r#"{"path":"a.rs","content":"x"}"#;
+    let (name, arguments) = ("plain".to_owned(), written.to_owned());
+    let reply = FakeReply::empty().and(ReplyBlock::Call { id: None, name, arguments, signature: None });
+    let tools = Arc::from([tool("plain", json!({ "type": "object", "properties": {} }))]);
+    let request = Request { messages: history([user("a")]), tools, ..Request::new("m") };
+    let mut orders = Vec::new();
+    for (wire, answer, _) in on_every_wire(&request, &reply.delta_chars(1)).await {
+        let finished = answer.unwrap_or_else(|error| panic!("{wire:?}: {error}"));
+        let Some(Content::ToolCall(call)) = finished.content.last() else { panic!("{wire:?}: {finished:?}") };
+        orders.push(call.ordered_arguments().to_string());
+    }
+    // Wires that send arguments as an object get it from the fake server with sorted keys.
+    assert!(orders.iter().filter(|order| *order == written).count() >= 3, "{orders:?}");
 }

@@ -102,7 +102,13 @@ impl<'a> Log<'a> {
         if output_bytes.is_some() {
             let arguments = Arc::new(serde_json::json!({ "path": format!("src/part_{turn}.rs") }));
             let (id, name) = (call_id.clone(), "read".into());
-            content.push(Content::ToolCall(ToolCall { id, name, arguments, malformed: None }));
+            content.push(Content::ToolCall(ToolCall {
+                id,
+                name,
+                arguments,
+                malformed: None,
+                key_order: None,
+            }));
         }
         let answer = |content| {
             Message::Assistant(AssistantMessage {

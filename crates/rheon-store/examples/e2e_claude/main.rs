@@ -150,7 +150,13 @@ fn history() -> Vec<AgentMessage> {
     };
     let call = |id: &str| {
         let arguments = Arc::new(json!({"file_path": id}));
-        Content::ToolCall(ToolCall { id: id.into(), name: "read_file".into(), arguments, malformed: None })
+        Content::ToolCall(ToolCall {
+            id: id.into(),
+            name: "read_file".into(),
+            arguments,
+            malformed: None,
+            key_order: None,
+        })
     };
     let result = |id: &str, text: &str, is_error| {
         let (tool_call_id, tool_name, content) = (id.into(), "read_file".into(), vec![text.into()]);

@@ -161,6 +161,7 @@ async fn a_late_end_of_a_run_leaves_the_calls_of_the_next_open() {
         name: "write".into(),
         arguments: Arc::new(json!({})),
         malformed: None,
+        key_order: None,
     };
     let output = |id: &str| {
         let answer = AssistantMessage {

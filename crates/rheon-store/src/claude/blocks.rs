@@ -59,7 +59,13 @@ pub(super) fn read_answer_block(block: &Value, model: &str, extras: Option<Block
             let input = block.get("input").filter(|input| input.is_object()).cloned();
             let arguments = Arc::new(input.unwrap_or_else(|| json!({})));
             let name = text_at(block, "name")?.into();
-            Some(Content::ToolCall(ToolCall { id: id.into(), name, arguments, malformed: extras.malformed }))
+            Some(Content::ToolCall(ToolCall {
+                id: id.into(),
+                name,
+                arguments,
+                malformed: extras.malformed,
+                key_order: None,
+            }))
         }
         _ => None,
     }

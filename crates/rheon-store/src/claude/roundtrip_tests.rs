@@ -45,7 +45,13 @@ fn call() -> impl Strategy<Value = Content> {
     (prop_oneof!["call_[0-9]{1,2}", ".{0,6}"], "[a-z]{1,8}", words(), malformed).prop_map(
         |(id, name, value, malformed)| {
             let arguments = Arc::new(json!({"text": value, "n": [1, null, {"x": 1.5}]}));
-            Content::ToolCall(ToolCall { id: id.into(), name: name.into(), arguments, malformed })
+            Content::ToolCall(ToolCall {
+                id: id.into(),
+                name: name.into(),
+                arguments,
+                malformed,
+                key_order: None,
+            })
         },
     )
 }

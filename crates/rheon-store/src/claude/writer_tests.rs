@@ -50,7 +50,13 @@ fn said(message: Message) -> Event {
 
 fn call(id: &str) -> Content {
     let arguments = Arc::new(json!({"path": "x"}));
-    Content::ToolCall(ToolCall { id: id.into(), name: "read".into(), arguments, malformed: None })
+    Content::ToolCall(ToolCall {
+        id: id.into(),
+        name: "read".into(),
+        arguments,
+        malformed: None,
+        key_order: None,
+    })
 }
 
 fn answer(content: Vec<Content>, stop_reason: StopReason) -> Message {

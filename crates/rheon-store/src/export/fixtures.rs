@@ -55,6 +55,7 @@ pub(super) fn call(name: &str, arguments: Value) -> Content {
         name: name.into(),
         arguments: Arc::new(arguments),
         malformed: None,
+        key_order: None,
     })
 }
 

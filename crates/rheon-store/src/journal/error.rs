@@ -27,9 +27,16 @@ pub enum JournalError {
     /// The first line is damaged or is not a header.
     #[error("{} is not a session journal: {problem}", path.display())]
     NotAJournal { path: PathBuf, problem: LineProblem },
-    /// A later version of Rheon wrote it.
-    #[error("{} has format version {version}; this version of Rheon reads up to {JOURNAL_VERSION}", path.display())]
-    Newer { path: PathBuf, version: u32 },
+    /// A later version of Rheon wrote it, so this one must not write to it.
+    #[error(
+        "{} was written by a newer version of Rheon ({what}), so this one can only read it; update Rheon, or fork the \
+         session (--fork-session)", path.display()
+    )]
+    Newer {
+        path: PathBuf,
+        /// What this version does not know.
+        what: NewerContent,
+    },
     /// A line is intact but cannot be parsed.
     #[error("cannot read event {seq} in {}: {problem}", path.display())]
     Unreadable {
@@ -38,6 +45,17 @@ pub enum JournalError {
         seq: u64,
         problem: String,
     },
+}
+
+/// What shows that a later version of Rheon wrote a journal.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NewerContent {
+    #[error("format version {0} instead of {JOURNAL_VERSION}")]
+    Format(u32),
+    #[error("event {seq} is an unknown {name:?}")]
+    Event { seq: u64, name: String },
+    #[error("{0} unknown lines")]
+    Lines(u64),
 }
 
 impl JournalError {

@@ -9,7 +9,7 @@ mod record;
 mod scan;
 mod writer;
 
-pub use error::{JournalError, next_step};
+pub use error::{JournalError, NewerContent, next_step};
 pub(crate) use file::{damaged_copies, open_to_read};
 pub use header::{JournalHeader, JournalParent, Lease};
 pub(crate) use newest::{ByteBudget, newest, stored_bytes};

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::error::JournalError;
 use super::header::{FORMAT, JournalHeader, Lease};
 use super::lines::Lines;
-use super::record::{self, JOURNAL_VERSION, LineProblem, Record, decode};
+use super::record::{self, LineProblem, Record, decode};
 
 const HEADER_BYTES: usize = 4 * 1024;
 
@@ -69,9 +69,6 @@ pub(crate) fn scan(
     let bytes = first.as_ref().map_or(0, |line| bytes_of(line));
     let header = first.and_then(decode).and_then(header);
     let header = header.map_err(|problem| JournalError::NotAJournal { path: path.to_owned(), problem })?;
-    if header.version > JOURNAL_VERSION {
-        return Err(JournalError::Newer { path: path.to_owned(), version: header.version });
-    }
     let seq = header.parent.as_ref().map_or(0, |parent| parent.seq);
     let mut scan = JournalScan { header, seq, fence: 0, lease: None, unknown: 0, bytes, damage: None };
     while scan.bytes < length {
@@ -156,9 +153,6 @@ fn start(path: &Path, mut file: &File) -> Result<ScanPosition, JournalError> {
     let offset = first.as_ref().map_or(0, |line| bytes_of(line));
     let header = first.and_then(decode).and_then(header);
     let header = header.map_err(|problem| JournalError::NotAJournal { path: path.to_owned(), problem })?;
-    if header.version > JOURNAL_VERSION {
-        return Err(JournalError::Newer { path: path.to_owned(), version: header.version });
-    }
     Ok(ScanPosition { offset, seq: header.parent.map_or(0, |parent| parent.seq) })
 }
 

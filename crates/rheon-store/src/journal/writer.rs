@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rheon_types::{Answer, Event, Store, StoreError};
 
-use super::error::JournalError;
-use super::file::{self, sync_dir};
+use super::error::{JournalError, NewerContent};
+use super::file::{self, open_to_read, sync_dir};
 use super::header::{JournalHeader, Lease};
-use super::record::{Entry, encode};
-use super::scan::{JournalScan, scan};
+use super::record::{Entry, JOURNAL_VERSION, encode};
+use super::scan::{JournalScan, read_header, scan};
 use crate::blobs::{Blobs, externalize};
 use crate::dedup::Deduplicator;
 
@@ -76,7 +76,7 @@ impl Journal {
     }
 
     /// Opens the journal at `path` for writing. A damaged end is copied to another file and cut off. The intact
-    /// events are passed to `visit` as stored.
+    /// events are passed to `visit` as stored. What a later version wrote is not opened.
     pub(crate) fn open(
         path: &Path,
         lease: &Lease,
@@ -85,7 +85,16 @@ impl Journal {
     ) -> Result<(Self, OpenedJournal), JournalError> {
         let file = file::open_locked(path)?;
         file::secure(path)?;
+        // Before the rest is judged: what looks like damage may be a later format.
+        let newer = |what| JournalError::Newer { path: path.to_owned(), what };
+        let header = read_header(path, &open_to_read(path)?)?;
+        if header.version > JOURNAL_VERSION {
+            return Err(newer(NewerContent::Format(header.version)));
+        }
         let scan = scan(path, &file, visit)?;
+        if scan.unknown > 0 {
+            return Err(newer(NewerContent::Lines(scan.unknown)));
+        }
         let damaged_copy = match &scan.damage {
             Some(damage) => Some(file::cut_damage(path, &file, damage)?),
             None => None,

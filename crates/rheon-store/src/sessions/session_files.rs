@@ -5,12 +5,12 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rheon_types::{Event, SessionId, Timestamp};
+use rheon_types::{AgentEvent, Event, SessionId, Timestamp};
 
 use crate::blobs::{Blobs, used};
 use crate::journal::{
-    ByteBudget, Journal, JournalError, JournalHeader, JournalParent, JournalScan, Lease, OpenedJournal,
-    damaged_copies, newest, open_to_read, read_header, scan, sync_names,
+    ByteBudget, Journal, JournalError, JournalHeader, JournalParent, JournalScan, Lease, NewerContent,
+    OpenedJournal, damaged_copies, newest, open_to_read, read_header, scan, sync_names,
 };
 use crate::session_name::SessionName;
 use crate::truncate::TruncationReport;
@@ -157,6 +157,12 @@ impl SessionFiles {
                 referenced.extend(used(stored.json).into_iter().map(|(id, _)| id));
             }
             let (event, truncation) = restorer.event(stored)?;
+            // What it means for the session is not known. A fork takes it over without writing to the journal.
+            if let AgentEvent::Unknown(_) = &event.kind {
+                let (seq, name) = (event.seq, event.kind.name().to_owned());
+                let what = NewerContent::Event { seq, name };
+                return Err(JournalError::Newer { path: path.clone(), what });
+            }
             visit(event, truncation);
             Ok(())
         })?;
@@ -324,6 +330,11 @@ impl SessionFiles {
             }
         }
         Ok(self.blobs.retain(&in_use, now).map_err(JournalError::io("sweep", &self.layout.blobs()))?)
+    }
+
+    /// The journal of a session in any project, or else the one that it would have in `project`.
+    pub(super) fn journal_path(&self, name: &SessionName, project: Option<&Path>) -> PathBuf {
+        self.layout.find(name).unwrap_or_else(|| self.layout.journal(name, project))
     }
 
     fn path(&self, name: &SessionName) -> Result<PathBuf, SessionFileError> {

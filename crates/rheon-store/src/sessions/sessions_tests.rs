@@ -200,7 +200,7 @@ fn ids_that_are_paths_are_rejected() {
 }
 
 #[test]
-fn lines_of_a_later_version_are_kept_and_a_later_format_is_not_opened() {
+fn what_a_later_version_wrote_is_read_and_forked_and_not_written_to() {
     let (_directory, sessions) = sessions();
     drop(sessions.create(&"s".into(), None, &lease()).unwrap());
     let path = sessions.list(None)[0].path.clone();
@@ -209,19 +209,44 @@ fn lines_of_a_later_version_are_kept_and_a_later_format_is_not_opened() {
     let line = format!("{{\"sum\":\"{:08x}\",{content}\n", crc32fast::hash(content.as_bytes()));
     text.push_str(&line);
     fs::write(&path, &text).unwrap();
-    let (journal, opened) = sessions.open(&name("s"), &lease(), |_| {}).unwrap();
-    assert_eq!((opened.scan.unknown, opened.damaged_copy), (1, None));
-    drop(journal);
-    assert!(fs::read_to_string(&path).unwrap().contains(&line));
+    let problem = || sessions.open(&name("s"), &lease(), |_| {}).map(drop).unwrap_err().to_string();
+    assert!(problem().contains("newer version of Rheon (1 unknown lines)"), "{}", problem());
+    assert_eq!(sessions.read(&name("s"), |_| {}).unwrap().unknown, 1);
+    drop(sessions.fork(&name("s"), 0, &"f1".into(), &lease()).unwrap());
+    drop(sessions.open(&name("f1"), &lease(), |_| {}).unwrap());
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
     let newer = text.lines().next().unwrap().replace("\"version\":1", "\"version\":2");
     let (_, content) = newer.split_at(18);
     let line = format!("{{\"sum\":\"{:08x}\",{content}\n", crc32fast::hash(content.as_bytes()));
-    fs::write(&path, line).unwrap();
-    let error = sessions.open(&name("s"), &lease(), |_| {}).map(drop).unwrap_err();
-    assert!(
-        error.to_string().contains("has format version 2; this version of Rheon reads up to 1"),
-        "{error}"
-    );
+    // What follows may have another form, which is not damage to be cut off.
+    let text = format!("{line}a line of a later form\n");
+    fs::write(&path, &text).unwrap();
+    assert!(problem().contains("(format version 2 instead of 1)"), "{}", problem());
+    assert!(problem().ends_with("update Rheon, or fork the session (--fork-session)"), "{}", problem());
+    assert_eq!(sessions.read(&name("s"), |_| {}).unwrap().header.version, 2);
+    drop(sessions.fork(&name("s"), 0, &"f2".into(), &lease()).unwrap());
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+}
+
+#[test]
+fn a_session_with_an_event_of_a_later_version_is_read_and_forked_and_not_written_to() {
+    let (_directory, sessions) = sessions();
+    let journal = sessions.create(&"s".into(), None, &lease()).unwrap();
+    let kind = serde_json::from_value(json!({ "type": "turn.magic", "wand": 3 })).unwrap();
+    let event = Event { seq: 1, at: Timestamp::from_millis(1), session_id: "s".into(), run_id: None, kind };
+    journal.append(&event).unwrap();
+    drop(journal);
+    let path = sessions.list(None)[0].path.clone();
+    let text = fs::read_to_string(&path).unwrap();
+    let error = sessions.open(&name("s"), &lease(), |_| {}).map(drop).unwrap_err().to_string();
+    assert!(error.contains("newer version of Rheon (event 1 is an unknown \"turn.magic\")"), "{error}");
+    let mut read = Vec::new();
+    sessions.read(&name("s"), |event| read.push(event)).unwrap();
+    assert_eq!(read, [event]);
+    drop(sessions.fork(&name("s"), 1, &"f".into(), &lease()).unwrap());
+    let mut seen = 0;
+    drop(sessions.open(&name("f"), &lease(), |_| seen += 1).unwrap());
+    assert_eq!((seen, fs::read_to_string(&path).unwrap()), (1, text));
 }
 
 #[tokio::test]

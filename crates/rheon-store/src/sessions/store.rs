@@ -92,6 +92,12 @@ impl JournalStore {
         &self.sessions
     }
 
+    /// The journal of a session, which may not exist yet.
+    pub fn path(&self, session_id: &SessionId) -> Option<PathBuf> {
+        let name = SessionName::try_from(session_id).ok()?;
+        Some(self.sessions.journal_path(&name, self.project.as_deref()))
+    }
+
     /// Opens a session to continue it, and closes its interrupted runs in the journal.
     ///
     /// However large the session is, at most [`CONTENTS_BYTES_MAX`] bytes (or the configured limit) of long texts

@@ -223,6 +223,7 @@ impl Child {
             name: "act".into(),
             arguments: Arc::clone(&arguments),
             malformed: None,
+            key_order: None,
         };
         self.end_call(vec![Content::ToolCall(call.clone())], StopReason::ToolUse);
         let request = Arc::new(ApprovalRequest {

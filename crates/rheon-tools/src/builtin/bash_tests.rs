@@ -110,7 +110,7 @@ async fn details_are_whole() {
         details,
         json!({
             "exit_code": 4, "signal": null, "duration_ms": null, "cwd": sub, "truncated": false, "output_bytes": 6,
-            "output_file": null, "sandbox": null
+            "output_file": null, "sandbox": null, "shown_bytes": 6
         })
     );
 }

@@ -32,7 +32,7 @@ fn fixture(permissions: &str) -> Fixture {
 
 fn write(id: &str, path: &str) -> ToolCall {
     let arguments = Arc::new(json!({ "path": path, "content": "new\n" }));
-    ToolCall { id: id.into(), name: "write".into(), arguments, malformed: None }
+    ToolCall { id: id.into(), name: "write".into(), arguments, malformed: None, key_order: None }
 }
 
 fn check(gate: &PolicyGate, call: &ToolCall) -> &'static str {

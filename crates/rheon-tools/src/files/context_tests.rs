@@ -131,6 +131,7 @@ async fn what_leads_elsewhere_since_it_was_judged_is_not_used() {
             name: name.into(),
             arguments: std::sync::Arc::new(arguments.clone()),
             malformed: None,
+            key_order: None,
         };
         assert_eq!(gate.explain(&call, Effect::Pure).decision, Decision::Allow);
         let tool = ReadTool::new(fixture.file_context.clone());

@@ -3,17 +3,22 @@
 use std::sync::Arc;
 
 use rheon_policy::hooks::HookEvent;
-use rheon_types::event::{ApprovalRequest, PermissionDecision, PermissionResponse, Subject};
+use rheon_types::event::{
+    ApprovalRequest, CompactionTrigger, PermissionDecision, PermissionResponse, Subject,
+};
 use rheon_types::{
     AgentOutput, Amendment, Answer, FilterVerdict, Flow, History, Hook, HookPermission, HookVerdict,
-    InputFilter, Message, ToolCall, ToolError, ToolResult,
+    InputFilter, Message, ProviderErrorKind, RunEnd, RunFailure, SessionId, ToolCall, ToolError, ToolResult,
 };
 use serde_json::{Value, json};
 
-use crate::hooks::command_hooks::{CommandHooks, fields};
+use crate::hooks::command_hooks::{CommandHooks, CompactTrigger, fields};
+use crate::hooks::context::SessionStartSource;
 use crate::hooks::dispatch::{EventSubject, HookInvocation};
 use crate::hooks::reply::{HookDecision, HookReply};
-use crate::hooks::translate::{from_claude_input, from_claude_output, to_claude_call, to_claude_response};
+use crate::hooks::translate::{
+    command_output, from_claude_input, from_claude_output, to_claude_call, to_claude_response,
+};
 
 impl Hook for CommandHooks {
     fn name(&self) -> &str {
@@ -26,9 +31,16 @@ impl Hook for CommandHooks {
         Answer::Now(Flow::Continue)
     }
 
-    fn after_run<'a>(&'a self, _output: &'a AgentOutput) -> Answer<'a, ()> {
-        self.dispatcher().end_left();
-        Answer::Now(())
+    fn after_run<'a>(&'a self, output: &'a AgentOutput) -> Answer<'a, ()> {
+        let failure = failure(&output.end).filter(|_| self.dispatcher().has(HookEvent::StopFailure));
+        let Some((error, details)) = failure else {
+            self.dispatcher().end_left();
+            return Answer::Now(());
+        };
+        Answer::later(async move {
+            self.stop_failure(error, &details, &output.text).await;
+            self.dispatcher().end_left();
+        })
     }
 
     fn before_turn<'a>(&'a self, _history: &'a History, _turn_index: u32) -> Answer<'a, Flow> {
@@ -92,27 +104,63 @@ impl Hook for CommandHooks {
         let duration_ms = self.duration_ms(&call.id);
         // As in Claude Code, a command that ends with an exit code other than 0 has failed.
         let exit_code = result.details.get("exit_code").and_then(Value::as_i64);
-        let is_failure = is_error || exit_code.is_some_and(|code| code != 0);
+        let is_killed = result.details.get("signal").is_some_and(|signal| !signal.is_null());
+        let is_failure = is_error || is_killed || exit_code.is_some_and(|code| code != 0);
         let event = if is_failure { HookEvent::PostToolUseFailure } else { HookEvent::PostToolUse };
         if !self.dispatcher().has(event) {
-            return Answer::Now(Amendment::default());
+            return Answer::Now(Amendment { context: self.take_context(), ..Amendment::default() });
         }
         Answer::later(async move {
             let id = call.id.as_str();
+            let response = to_claude_response(call, &self.dispatcher().context().cwd, result);
             let details = if is_failure {
                 let is_interrupt = result.details.get("error").and_then(Value::as_str) == Some("cancelled");
-                let mut details = json!({ "tool_use_id": id, "error": result.as_text(), "is_interrupt": is_interrupt, "duration_ms": duration_ms });
+                let error = failure_text(result, exit_code);
+                let mut details = json!({ "tool_use_id": id, "error": error, "is_interrupt": is_interrupt, "duration_ms": duration_ms });
                 if let (Value::Object(fields), Some(code)) = (&mut details, exit_code) {
+                    // Beside what Claude Code says: the parts of it.
                     fields.insert("exit_code".to_owned(), code.into());
+                    fields.insert("tool_response".to_owned(), response);
                 }
                 details
             } else {
-                let response = to_claude_response(call, &self.dispatcher().context().cwd, result);
                 json!({ "tool_use_id": id, "tool_response": response, "duration_ms": duration_ms })
             };
             let reply = self.fire_for_call(event, call, details).await;
             self.apply_stop(&reply);
-            amendment(event, reply)
+            let mut amendment = amendment(event, reply);
+            amendment.context.extend(self.take_context());
+            amendment
+        })
+    }
+
+    fn before_compaction<'a>(
+        &'a self,
+        trigger: CompactionTrigger,
+        instructions: Option<&'a str>,
+    ) -> Answer<'a, Flow> {
+        if !self.dispatcher().has(HookEvent::PreCompact) {
+            return Answer::Now(Flow::Continue);
+        }
+        Answer::later(async move {
+            let reply = self.pre_compact(trigger.into(), instructions.unwrap_or_default()).await;
+            rejection(&reply).map_or(Flow::Continue, Flow::Veto)
+        })
+    }
+
+    fn after_compaction<'a>(
+        &'a self,
+        trigger: CompactionTrigger,
+        summary: Option<&'a str>,
+    ) -> Answer<'a, ()> {
+        let events = [HookEvent::PostCompact, HookEvent::SessionStart];
+        if !events.into_iter().any(|event| self.dispatcher().has(event)) {
+            return Answer::Now(());
+        }
+        Answer::later(async move {
+            let reply = self.post_compact(trigger.into(), summary.unwrap_or_default()).await;
+            self.apply_stop(&reply);
+            self.restart(SessionStartSource::Compact).await;
         })
     }
 
@@ -163,6 +211,7 @@ impl Hook for CommandHooks {
 
 impl InputFilter for CommandHooks {
     fn check<'a>(&'a self, message: &'a Message) -> Answer<'a, FilterVerdict> {
+        self.dispatcher().set_prompt_id(prompt_id(&self.dispatcher().context().session_id, message));
         let events = [HookEvent::SessionStart, HookEvent::UserPromptSubmit];
         if !events.into_iter().any(|event| self.dispatcher().has(event)) {
             return Answer::Now(FilterVerdict::Pass);
@@ -253,7 +302,70 @@ fn amendment(event: HookEvent, reply: HookReply) -> Amendment {
     }
 }
 
-/// Why a prompt is rejected.
+/// The type of a failure in Claude Code's words, and what happened. `None` if the run ended in another way.
+fn failure(end: &RunEnd) -> Option<(&'static str, String)> {
+    match end {
+        RunEnd::Failed { failure: RunFailure::Provider { error } } => {
+            let name = match error.kind {
+                ProviderErrorKind::Auth => "authentication_failed",
+                ProviderErrorKind::RateLimited => "rate_limit",
+                ProviderErrorKind::Overloaded | ProviderErrorKind::Api => "server_error",
+                ProviderErrorKind::ContextOverflow
+                | ProviderErrorKind::InvalidRequest
+                | ProviderErrorKind::ContentFilter => "invalid_request",
+                ProviderErrorKind::Network
+                | ProviderErrorKind::Timeout
+                | ProviderErrorKind::Malformed
+                | ProviderErrorKind::Cancelled => "unknown",
+            };
+            Some((name, error.to_string()))
+        }
+        RunEnd::Failed { failure } => Some(("unknown", failure.to_string())),
+        RunEnd::Truncated => Some(("max_output_tokens", "the answer reached its token limit".to_owned())),
+        RunEnd::Completed
+        | RunEnd::Aborted
+        | RunEnd::Rejected { .. }
+        | RunEnd::Vetoed { .. }
+        | RunEnd::Stuck { .. }
+        | RunEnd::Limit { .. } => None,
+    }
+}
+
+/// What a failed call says. A command says it as Claude Code's does.
+fn failure_text(result: &ToolResult, exit_code: Option<i64>) -> String {
+    match exit_code {
+        Some(code) => format!("Exit code {code}\n{}", command_output(result)).trim_end().to_owned(),
+        None => result.as_text(),
+    }
+}
+
+/// The id of a prompt: a UUID that depends on nothing else, so that all hooks of a session agree on it.
+fn prompt_id(session_id: &SessionId, message: &Message) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(session_id.as_str().as_bytes());
+    let sent_at = match message {
+        Message::User(message) => message.timestamp,
+        Message::Assistant(message) => message.timestamp,
+        Message::ToolResult(message) => message.timestamp,
+    };
+    hasher.update(&sent_at.as_millis().to_le_bytes());
+    hasher.update(message.text().as_bytes());
+    let hex: String = hasher.finalize().to_hex().chars().take(32).collect();
+    let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
+    // Version 8, variant 2: a UUID made by its own rules.
+    format!("{}-{}-8{}-a{}-{}", part(0, 8), part(8, 12), part(13, 16), part(17, 20), part(20, 32))
+}
+
+impl From<CompactionTrigger> for CompactTrigger {
+    fn from(trigger: CompactionTrigger) -> Self {
+        match trigger {
+            CompactionTrigger::Manual => Self::Manual,
+            CompactionTrigger::Auto | CompactionTrigger::Overflow => Self::Auto,
+        }
+    }
+}
+
+/// Why a prompt or a compaction is rejected.
 fn rejection(reply: &HookReply) -> Option<String> {
     reply.stop.clone().or_else(|| reply.blocked().map(str::to_owned))
 }

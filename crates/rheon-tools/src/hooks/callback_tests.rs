@@ -4,12 +4,11 @@ use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
 use rheon_testkit::TestClock;
-use rheon_types::event::PermissionMode;
 use rheon_types::{BoxFuture, Hook as _, ToolCall};
 use serde_json::{Value, json};
 
 use crate::hooks::{
-    CommandHook, CommandHooks, HookCallbacks, HookContext, HookEnvironment, HookEvent, HookGroup,
+    CommandHook, CommandHooks, HookCallbacks, HookContext, HookEnvironment, HookEvent, HookFacts, HookGroup,
     HookSettings, Matcher, SessionStartSource,
 };
 
@@ -41,7 +40,7 @@ async fn permit(interpret: Result<Value, String>) -> String {
         project: "/".into(),
         home: None,
         source: SessionStartSource::Startup,
-        permission_mode: Arc::new(|| PermissionMode::Default),
+        facts: Arc::new(HookFacts::default),
         environment: HookEnvironment::default(),
         clock: Arc::new(TestClock::default()),
     };
@@ -53,7 +52,7 @@ async fn permit(interpret: Result<Value, String>) -> String {
         teller.lock().unwrap().push(message.to_string());
     });
     let arguments = Arc::new(json!({ "command": "ls" }));
-    let call = ToolCall { id: "1".into(), name: "bash".into(), arguments, malformed: None };
+    let call = ToolCall { id: "1".into(), name: "bash".into(), arguments, malformed: None, key_order: None };
     let permit = hooks.permit_tool(&call).get().await;
     format!("{:?} {:?} {:?}\n", fixed.called.lock().unwrap(), permit.verdict, messages.lock().unwrap())
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 
 use crate::hooks::callback::HookCallbacks;
-use crate::hooks::context::HookContext;
+use crate::hooks::context::{HookContext, SessionStartSource};
 use crate::hooks::dispatch::{Dispatcher, EventSubject, HookInvocation};
 use crate::hooks::message::{HookMessage, Reporter};
 use crate::hooks::reply::HookReply;
@@ -33,6 +33,8 @@ struct State {
     start_reply: OnceCell<HookReply>,
     /// Whether the model has received the context of the SessionStart hooks.
     is_context_delivered: AtomicBool,
+    /// Further context for the model, which it gets with the next prompt or result.
+    context: Mutex<Vec<String>>,
     /// Why the run must stop.
     stop: Mutex<Option<String>>,
     /// When each call started.
@@ -93,6 +95,7 @@ impl CommandHooks {
             dispatcher: Dispatcher::new(settings, context, reporter, callbacks),
             start_reply: OnceCell::new(),
             is_context_delivered: AtomicBool::new(false),
+            context: Mutex::default(),
             stop: Mutex::default(),
             start_times: Mutex::default(),
         };
@@ -139,6 +142,22 @@ impl CommandHooks {
         self.fire_named(HookEvent::PostCompact, trigger.name(), fields).await
     }
 
+    /// Runs the SessionStart hooks again, as Claude Code does after a compaction. The model gets their context with the
+    /// next prompt or result.
+    pub async fn restart(&self, source: SessionStartSource) {
+        let fields = fields(json!({ "source": source.name() }));
+        let reply = self.fire_named(HookEvent::SessionStart, source.name(), fields).await;
+        self.context().extend(reply.context);
+    }
+
+    /// Runs the StopFailure hooks. `error` is, for instance, `rate_limit`.
+    pub async fn stop_failure(&self, error: &str, details: &str, last_message: &str) -> HookReply {
+        let fields = fields(
+            json!({ "error": error, "error_details": details, "last_assistant_message": last_message }),
+        );
+        self.fire_named(HookEvent::StopFailure, error, fields).await
+    }
+
     /// Runs the SubagentStart hooks. Their context goes to the subagent.
     pub async fn subagent_start(&self, agent_id: &str, agent_type: &str) -> HookReply {
         let fields = fields(json!({ "agent_id": agent_id, "agent_type": agent_type }));
@@ -162,18 +181,20 @@ impl CommandHooks {
         self.fire_named(HookEvent::SubagentStop, agent_type, fields).await
     }
 
-    /// Runs the Notification hooks. `notification_type` is, for instance, `permission_prompt` or `idle_prompt`.
-    pub async fn notification(
-        &self,
-        notification_type: &str,
-        message: &str,
-        title: Option<&str>,
-    ) -> HookReply {
+    /// Runs the Notification hooks in the background. `notification_type` is, for instance, `permission_prompt` or
+    /// `idle_prompt`.
+    pub fn notify(&self, notification_type: &str, message: &str, title: Option<&str>) {
         let mut fields = fields(json!({ "message": message, "notification_type": notification_type }));
         if let Some(title) = title {
             fields.insert("title".to_owned(), title.into());
         }
-        self.fire_named(HookEvent::Notification, notification_type, fields).await
+        let (event, subject) = (HookEvent::Notification, EventSubject::Name(notification_type));
+        self.dispatcher().fire_in_background(&HookInvocation { event, subject, fields });
+    }
+
+    /// Whether any hook runs at `event`.
+    pub fn has(&self, event: HookEvent) -> bool {
+        self.dispatcher().has(event)
     }
 
     /// Waits until no background hook runs.
@@ -191,12 +212,19 @@ impl CommandHooks {
 
     /// The context of the SessionStart hooks, the first time it is requested.
     pub(crate) fn take_session_context(&self) -> Vec<String> {
-        match self.state.start_reply.get() {
+        let mut context = match self.state.start_reply.get() {
             Some(start_reply) if !self.state.is_context_delivered.swap(true, Ordering::Relaxed) => {
                 start_reply.context.clone()
             }
             Some(_) | None => Vec::new(),
-        }
+        };
+        context.extend(self.take_context());
+        context
+    }
+
+    /// The context that the model has not received yet, except for that of the first prompt.
+    pub(crate) fn take_context(&self) -> Vec<String> {
+        std::mem::take(&mut *self.context())
     }
 
     /// Why the run must stop, if it must.
@@ -230,6 +258,10 @@ impl CommandHooks {
         let since = self.start_times().remove(call_id)?;
         let duration = self.dispatcher().context().clock.elapsed().saturating_sub(since);
         u64::try_from(duration.as_millis()).ok()
+    }
+
+    fn context(&self) -> MutexGuard<'_, Vec<String>> {
+        self.state.context.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn stop(&self) -> MutexGuard<'_, Option<String>> {

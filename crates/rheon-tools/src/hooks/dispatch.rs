@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::hooks::callback::{HookCallbacks, call_as_hook};
-use crate::hooks::context::{HookContext, HookEnvironment};
+use crate::hooks::context::{HookContext, HookEnvironment, HookOwner};
 use crate::hooks::interpret::{HookResult, Launch, failed, interpret};
 use crate::hooks::message::{HookMessage, Reporter};
 use crate::hooks::reply::HookReply;
@@ -51,6 +51,8 @@ pub(crate) struct Dispatcher {
     context: HookContext,
     /// Resolves paths in conditions. Without it all conditions match.
     workspace: Option<Workspace>,
+    /// The prompt that is being processed.
+    prompt_id: Mutex<Option<String>>,
     runner: Arc<HookRunner>,
     background: Arc<Semaphore>,
     running: Semaphore,
@@ -105,6 +107,7 @@ impl Dispatcher {
             settings,
             workspace: Workspace::new(&context.cwd).ok(),
             context,
+            prompt_id: Mutex::default(),
             runner,
             background: Arc::new(Semaphore::new(BACKGROUND_MAX)),
             running: Semaphore::new(RUNNING_MAX),
@@ -119,9 +122,15 @@ impl Dispatcher {
         drop(self.runner.sandbox.set(sandbox));
     }
 
-    /// Ends what hooks of a run left running. What runs since the start of the session ends with it.
+    /// Ends what hooks of a run left running. What runs since the start of the session, or tells the user something, ends
+    /// with the session.
     pub(crate) fn end_left(&self) {
-        self.runner.end_left(|event| event != HookEvent::SessionStart);
+        self.runner.end_left(|event| !matches!(event, HookEvent::SessionStart | HookEvent::Notification));
+    }
+
+    /// The events that follow belong to this prompt.
+    pub(crate) fn set_prompt_id(&self, id: String) {
+        *self.prompt_id.lock().unwrap_or_else(PoisonError::into_inner) = Some(id);
     }
 
     pub(crate) fn context(&self) -> &HookContext {
@@ -215,14 +224,23 @@ impl Dispatcher {
     /// The JSON that hooks read on stdin.
     fn input(&self, invocation: &HookInvocation<'_>) -> Arc<[u8]> {
         let context = &self.context;
+        let facts = (context.facts)();
         let mut input = json!({
             "session_id": context.session_id.as_str(),
             "transcript_path": context.transcript_path.as_ref().map(|path| path.to_string_lossy()),
             "cwd": context.cwd.to_string_lossy(),
-            "permission_mode": mode_name((context.permission_mode)()),
+            "permission_mode": mode_name(facts.permission_mode),
             "hook_event_name": invocation.event.name(),
         });
         if let Value::Object(input) = &mut input {
+            let prompt_id = self.prompt_id.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let effort = facts.effort().map(|level| json!({ "level": level }));
+            let known = [
+                ("model", facts.model.map(Value::String)),
+                ("effort", effort),
+                ("prompt_id", prompt_id.map(Value::String)),
+            ];
+            input.extend(known.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
             input.extend(invocation.fields.clone());
         }
         format!("{input}\n").into_bytes().into()
@@ -330,7 +348,9 @@ impl HookRunner {
             }
         };
         let timeout = hook.timeout.unwrap_or_else(|| event.timeout());
-        ProcessSpec { program, dir, variables: self.environment.for_project(&project), timeout }
+        let is_own = hook.trusted_content.is_none() && !hook.is_sandboxed();
+        let owner = if is_own { HookOwner::User } else { HookOwner::Project };
+        ProcessSpec { program, dir, variables: self.environment.of_hook(owner, &project), timeout }
     }
 
     fn report(&self, event: HookEvent, hook: &CommandHook, result: &HookResult) {

@@ -1,11 +1,15 @@
 //! What hooks receive at each event, and what they can change.
 
 use expect_test::expect;
-use rheon_types::{Content, FilterVerdict, Hook, HookVerdict, InputFilter, Message, Timestamp, ToolResult};
+use rheon_types::event::CompactionTrigger;
+use rheon_types::{
+    AgentOutput, Content, FilterVerdict, Flow, Hook, HookVerdict, InputFilter, Message, ProviderError,
+    ProviderErrorKind, RunEnd, RunFailure, ThinkingLevel, Timestamp, ToolResult,
+};
 use serde_json::{Value, json};
 
-use crate::hooks::HookEvent;
 use crate::hooks::fixtures::{Fixture, bash, call, command, question, trigger};
+use crate::hooks::{CommandHooks, HookContext, HookEvent, HookFacts, HookSettings};
 
 #[tokio::test]
 async fn hooks_receive_all_fields_of_the_protocol() {
@@ -18,17 +22,18 @@ async fn hooks_receive_all_fields_of_the_protocol() {
     expect![[r#"
         {"cwd":"PROJECT","hook_event_name":"SessionStart","permission_mode":"default","session_id":"s","source":"startup","transcript_path":null}
         {"cwd":"PROJECT","hook_event_name":"SessionEnd","permission_mode":"default","reason":"other","session_id":"s","transcript_path":null}
-        {"cwd":"PROJECT","hook_event_name":"UserPromptSubmit","permission_mode":"default","prompt":"do it","session_id":"s","transcript_path":null}
+        {"cwd":"PROJECT","hook_event_name":"UserPromptSubmit","permission_mode":"default","prompt":"do it","prompt_id":"bcd4edbb-4a47-8940-a5ee-63c9a8f79ca9","session_id":"s","transcript_path":null}
         {"cwd":"PROJECT","hook_event_name":"PreToolUse","permission_mode":"default","session_id":"s","tool_input":{"command":"npm test"},"tool_name":"Bash","tool_use_id":"call-1","transcript_path":null}
         {"cwd":"PROJECT","hook_event_name":"PermissionRequest","permission_mode":"default","permission_suggestions":[{"behavior":"allow","destination":"localSettings","rules":[{"ruleContent":"npm test *","toolName":"Bash"}],"type":"addRules"}],"session_id":"s","tool_input":{"command":"npm test"},"tool_name":"Bash","transcript_path":null}
         {"cwd":"PROJECT","hook_event_name":"PermissionDenied","permission_mode":"default","reason":"because","session_id":"s","tool_input":{"command":"npm test"},"tool_name":"Bash","tool_use_id":"call-1","transcript_path":null}
-        {"cwd":"PROJECT","duration_ms":null,"hook_event_name":"PostToolUse","permission_mode":"default","session_id":"s","tool_input":{"command":"npm test"},"tool_name":"Bash","tool_response":{"interrupted":false,"isImage":false,"stderr":"","stdout":"fine"},"tool_use_id":"call-1","transcript_path":null}
+        {"cwd":"PROJECT","duration_ms":null,"hook_event_name":"PostToolUse","permission_mode":"default","session_id":"s","tool_input":{"command":"npm test"},"tool_name":"Bash","tool_response":{"exitCode":null,"interrupted":false,"isImage":false,"stderr":"","stdout":"fine"},"tool_use_id":"call-1","transcript_path":null}
         {"cwd":"PROJECT","duration_ms":null,"error":"bad","hook_event_name":"PostToolUseFailure","is_interrupt":false,"permission_mode":"default","session_id":"s","tool_input":{"command":"npm test"},"tool_name":"Bash","tool_use_id":"call-1","transcript_path":null}
         {"custom_instructions":"","cwd":"PROJECT","hook_event_name":"PreCompact","permission_mode":"default","session_id":"s","transcript_path":null,"trigger":"auto"}
         {"compact_summary":"short","cwd":"PROJECT","hook_event_name":"PostCompact","permission_mode":"default","session_id":"s","transcript_path":null,"trigger":"manual"}
         {"agent_id":"a1","agent_type":"Explore","cwd":"PROJECT","hook_event_name":"SubagentStart","permission_mode":"default","session_id":"s","transcript_path":null}
         {"agent_id":"a1","agent_type":"Explore","cwd":"PROJECT","hook_event_name":"SubagentStop","last_assistant_message":"found it","permission_mode":"default","session_id":"s","stop_hook_active":false,"transcript_path":null}
         {"cwd":"PROJECT","hook_event_name":"Stop","last_assistant_message":"","permission_mode":"default","session_id":"s","stop_hook_active":true,"transcript_path":null}
+        {"cwd":"PROJECT","error":"rate_limit","error_details":"429","hook_event_name":"StopFailure","last_assistant_message":"so far","permission_mode":"default","session_id":"s","transcript_path":null}
         {"cwd":"PROJECT","hook_event_name":"Notification","message":"waiting","notification_type":"idle_prompt","permission_mode":"default","session_id":"s","title":"Rheon","transcript_path":null}
     "#]].assert_eq(&messages);
 }
@@ -201,4 +206,121 @@ async fn text_for_the_model_is_truncated() {
     let lengths: Vec<usize> =
         hooks.session_start().await.context.iter().map(|text| text.chars().count()).collect();
     assert_eq!(lengths, [10_000]);
+}
+
+#[tokio::test]
+async fn hooks_know_the_model_the_effort_the_prompt_and_the_transcript() {
+    let fixture = Fixture::new();
+    let facts = HookFacts {
+        model: Some("claude-opus-4-6".into()),
+        thinking: ThinkingLevel::High,
+        ..HookFacts::default()
+    };
+    let context = HookContext {
+        transcript_path: Some("/home/dev/.claude/projects/p/s.jsonl".into()),
+        facts: std::sync::Arc::new(move || facts.clone()),
+        ..fixture.context()
+    };
+    let hook = command("cat >> input.json");
+    let hooks = json!({ "PreToolUse": [{ "hooks": [hook] }], "SessionStart": [{ "hooks": [hook] }] });
+    let settings = HookSettings::parse(&json!({ "hooks": hooks }).to_string(), "settings.json").unwrap();
+    // Two sets of hooks of one session name a prompt alike.
+    for _ in 0..2 {
+        let hooks = CommandHooks::new(settings.clone(), context.clone());
+        hooks.check(&Message::user("do it", Timestamp::from_millis(7))).get().await;
+        hooks.permit_tool(&bash("npm test")).get().await;
+        hooks.check(&Message::user("do it", Timestamp::from_millis(8))).get().await;
+        hooks.permit_tool(&bash("npm test")).get().await;
+    }
+    let inputs: Vec<Value> =
+        fixture.read("input.json").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let ids: Vec<&str> = inputs.iter().map(|input| input["prompt_id"].as_str().unwrap()).collect();
+    assert_eq!(ids[..3], ids[3..]);
+    assert!(ids[0] == ids[1] && ids[1] != ids[2], "{ids:?}");
+    expect![[r#"
+        {"cwd":"PROJECT","effort":{"level":"high"},"hook_event_name":"PreToolUse","model":"claude-opus-4-6","permission_mode":"default","prompt_id":"PROMPT","session_id":"s","tool_input":{"command":"npm test"},"tool_name":"Bash","tool_use_id":"call-1","transcript_path":"/home/dev/.claude/projects/p/s.jsonl"}"#]]
+    .assert_eq(&fixture.plain(&inputs[1].to_string()).replace(ids[1], "PROMPT"));
+}
+
+/// The result of a command that printed `shown`, as the tool makes it.
+fn printed(shown: &str, exit_code: i64) -> ToolResult {
+    let text = format!("{shown}[a note]\nexit code {exit_code}");
+    ToolResult::text(text)
+        .with_details(json!({ "exit_code": exit_code, "signal": null, "shown_bytes": shown.len() }))
+}
+
+#[tokio::test]
+async fn output_and_exit_code_of_a_command_are_apart() {
+    let mut inputs = String::new();
+    for exit_code in [0, 3] {
+        let fixture = Fixture::new();
+        let hook = command("cat > input.json");
+        let hooks = fixture.hooks(
+            json!({ "PostToolUse": [{ "hooks": [hook] }], "PostToolUseFailure": [{ "hooks": [hook] }] }),
+        );
+        hooks.after_tool(&bash("make"), &printed("made\nit\n", exit_code), false).get().await;
+        let input: Value = serde_json::from_str(&fixture.read("input.json")).unwrap();
+        for key in ["hook_event_name", "error", "exit_code", "tool_response"] {
+            inputs += &format!("{key}: {}\n", input[key]);
+        }
+    }
+    expect![[r#"
+        hook_event_name: "PostToolUse"
+        error: null
+        exit_code: null
+        tool_response: {"details":{"exit_code":0,"shown_bytes":8,"signal":null},"exitCode":0,"interrupted":false,"isImage":false,"stderr":"","stdout":"made\nit"}
+        hook_event_name: "PostToolUseFailure"
+        error: "Exit code 3\nmade\nit"
+        exit_code: 3
+        tool_response: {"details":{"exit_code":3,"shown_bytes":8,"signal":null},"exitCode":3,"interrupted":false,"isImage":false,"stderr":"","stdout":"made\nit"}
+    "#]]
+    .assert_eq(&inputs);
+}
+
+#[tokio::test]
+async fn a_command_that_a_signal_killed_has_failed() {
+    let fixture = Fixture::new();
+    let hooks = fixture.one("PostToolUseFailure", "echo ran > ran");
+    let killed = ToolResult::text("killed").with_details(json!({ "exit_code": null, "signal": 9 }));
+    hooks.after_tool(&bash("make"), &killed, false).get().await;
+    assert_eq!(fixture.read("ran"), "ran\n");
+}
+
+#[tokio::test]
+async fn a_failed_run_fires_stop_failure_with_claude_codes_name_of_the_error() {
+    let fixture = Fixture::new();
+    let hooks = fixture.hooks(json!({ "StopFailure": [
+        { "matcher": "rate_limit", "hooks": [command("cat > limited")] },
+        { "matcher": "server_error", "hooks": [command("cat > failed")] },
+    ] }));
+    let error = ProviderError::new(ProviderErrorKind::RateLimited, "429: slow down");
+    let output = AgentOutput::new(RunEnd::Failed { failure: RunFailure::Provider { error } });
+    hooks.after_run(&output).get().await;
+    hooks.after_run(&AgentOutput::new(RunEnd::Completed)).get().await;
+    let input: Value = serde_json::from_str(&fixture.read("limited")).unwrap();
+    assert_eq!((&input["error"], &input["error_details"]), (&json!("rate_limit"), &json!("429: slow down")));
+    assert!(!fixture.path("failed").exists());
+}
+
+#[tokio::test]
+async fn a_hook_blocks_a_compaction_and_the_context_after_one_reaches_the_model() {
+    let fixture = Fixture::new();
+    let hooks = fixture.hooks(json!({
+        "PreCompact": [{ "matcher": "manual", "hooks": [command("echo finish the task first >&2; exit 2")] }],
+        "PostCompact": [{ "hooks": [command("cat > after")] }],
+        "SessionStart": [{ "matcher": "compact", "hooks": [command("echo remember the rules")] }],
+    }));
+    let flow = hooks.before_compaction(CompactionTrigger::Manual, Some("keep names")).get().await;
+    assert_eq!(flow, Flow::Veto("finish the task first".into()));
+    assert_eq!(hooks.before_compaction(CompactionTrigger::Overflow, None).get().await, Flow::Continue);
+    hooks.after_compaction(CompactionTrigger::Overflow, Some("short")).get().await;
+    let input: Value = serde_json::from_str(&fixture.read("after")).unwrap();
+    assert_eq!((&input["trigger"], &input["compact_summary"]), (&json!("auto"), &json!("short")));
+    let amendment = hooks.after_tool(&bash("ls"), &ToolResult::text("a"), false).get().await;
+    assert_eq!(amendment.context, ["remember the rules"]);
+    let amendment = hooks.after_tool(&bash("ls"), &ToolResult::text("a"), false).get().await;
+    assert_eq!(amendment.context, Vec::<String>::new());
+    hooks.after_compaction(CompactionTrigger::Manual, None).get().await;
+    let verdict = hooks.check(&Message::user("go on", Timestamp::default())).get().await;
+    assert_eq!(verdict, FilterVerdict::Add("remember the rules".into()));
 }

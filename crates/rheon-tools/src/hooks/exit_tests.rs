@@ -39,7 +39,8 @@ async fn exit_code_0_allows_and_plain_text_becomes_context() {
         SubagentStart: nothing
         SubagentStop: nothing
         Stop: Continue
-        Notification: nothing
+        StopFailure: nothing
+        Notification: reported
     "#]]
     .assert_eq(&table("echo said", json!({})).await);
 }
@@ -66,7 +67,9 @@ async fn exit_code_2_blocks_events_that_can_be_blocked() {
             message: SubagentStart hook: no
         SubagentStop: Block("no")
         Stop: Veto("no")
-        Notification: nothing
+        StopFailure: nothing
+            message: StopFailure hook: no
+        Notification: reported
             message: Notification hook: no
     "#]]
     .assert_eq(&table("echo '{\"decision\":\"approve\"}'; echo no >&2; exit 2", json!({})).await);
@@ -101,7 +104,9 @@ async fn any_other_exit_code_is_reported_and_allows() {
             message: the SubagentStop hook "echo broken >&2; exit 1" failed with exit code 1: broken
         Stop: Continue
             message: the Stop hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        Notification: nothing
+        StopFailure: nothing
+            message: the StopFailure hook "echo broken >&2; exit 1" failed with exit code 1: broken
+        Notification: reported
             message: the Notification hook "echo broken >&2; exit 1" failed with exit code 1: broken
     "#]]
     .assert_eq(&table("echo broken >&2; exit 1", json!({})).await);
@@ -136,7 +141,9 @@ async fn a_required_hook_blocks_when_it_fails() {
             message: the SubagentStop hook "echo broken >&2; exit 1" failed with exit code 1: broken
         Stop: Veto("a required hook failed with exit code 1: broken")
             message: the Stop hook "echo broken >&2; exit 1" failed with exit code 1: broken
-        Notification: Block("a required hook failed with exit code 1: broken")
+        StopFailure: Block("a required hook failed with exit code 1: broken")
+            message: the StopFailure hook "echo broken >&2; exit 1" failed with exit code 1: broken
+        Notification: reported
             message: the Notification hook "echo broken >&2; exit 1" failed with exit code 1: broken
     "#]].assert_eq(&table("echo broken >&2; exit 1", json!({ "onFailure": "block" })).await);
 }
@@ -171,7 +178,9 @@ async fn a_block_decision_blocks_with_its_reason() {
             message: SubagentStop hook: look here
         Stop: Veto("tests fail")
             message: Stop hook: look here
-        Notification: Block("tests fail")
+        StopFailure: Block("tests fail")
+            message: StopFailure hook: look here
+        Notification: reported
             message: Notification hook: look here
     "#]]
     .assert_eq(&table(line, json!({})).await);

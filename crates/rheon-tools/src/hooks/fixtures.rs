@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use rheon_testkit::TestClock;
-use rheon_types::event::{ApprovalRequest, Danger, PermissionMode, Subject};
+use rheon_types::event::{ApprovalRequest, Danger, Subject};
 use rheon_types::{History, Hook, InputFilter, Message, Timestamp, ToolCall, ToolError, ToolResult};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::hooks::{
-    CommandHooks, CompactTrigger, HookContext, HookEnvironment, HookEvent, HookReply, HookSettings,
-    SessionEndReason, SessionStartSource,
+    CommandHooks, CompactTrigger, HookContext, HookEnvironment, HookEvent, HookFacts, HookReply,
+    HookSettings, SessionEndReason, SessionStartSource,
 };
 
 pub(super) struct Fixture {
@@ -50,7 +50,7 @@ impl Fixture {
             project: self.root(),
             home: None,
             source: SessionStartSource::Startup,
-            permission_mode: Arc::new(|| PermissionMode::Default),
+            facts: Arc::new(HookFacts::default),
             environment: HookEnvironment::default().with("PATH", "/usr/local/bin:/usr/bin:/bin"),
             clock: Arc::new(TestClock::default()),
         }
@@ -89,7 +89,13 @@ pub(super) fn command(line: &str) -> Value {
 }
 
 pub(super) fn call(name: &str, arguments: Value) -> ToolCall {
-    ToolCall { id: "call-1".into(), name: name.into(), arguments: Arc::new(arguments), malformed: None }
+    ToolCall {
+        id: "call-1".into(),
+        name: name.into(),
+        arguments: Arc::new(arguments),
+        malformed: None,
+        key_order: None,
+    }
 }
 
 pub(super) fn bash(line: &str) -> ToolCall {
@@ -150,6 +156,11 @@ pub(crate) async fn trigger(event: HookEvent, hooks: &CommandHooks) -> String {
         HookEvent::SubagentStart => shown(&hooks.subagent_start("a1", "Explore").await),
         HookEvent::SubagentStop => shown(&hooks.subagent_stop("a1", "Explore", 0, "found it").await),
         HookEvent::Stop => format!("{:?}", hooks.before_stop(&History::new(), 1).get().await),
-        HookEvent::Notification => shown(&hooks.notification("idle_prompt", "waiting", Some("Rheon")).await),
+        HookEvent::StopFailure => shown(&hooks.stop_failure("rate_limit", "429", "so far").await),
+        HookEvent::Notification => {
+            hooks.notify("idle_prompt", "waiting", Some("Rheon"));
+            hooks.idle().await;
+            "reported".into()
+        }
     }
 }

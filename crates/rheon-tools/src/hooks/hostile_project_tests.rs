@@ -7,12 +7,11 @@ use std::sync::Arc;
 use expect_test::expect;
 use rheon_policy::trust::{ProjectContent, TrustStatus, TrustStore, load_project_hooks};
 use rheon_testkit::TestClock;
-use rheon_types::event::PermissionMode;
 use rheon_types::{Hook as _, HookVerdict, ToolCall};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::hooks::{CommandHooks, HookContext, HookEnvironment, SessionStartSource};
+use crate::hooks::{CommandHooks, HookContext, HookEnvironment, HookFacts, SessionStartSource};
 
 struct Fixture {
     root: TempDir,
@@ -53,7 +52,7 @@ impl Fixture {
             project: root,
             home: None,
             source: SessionStartSource::Startup,
-            permission_mode: Arc::new(|| PermissionMode::Default),
+            facts: Arc::new(HookFacts::default),
             environment: HookEnvironment::default().with("PATH", "/usr/local/bin:/usr/bin:/bin"),
             clock: Arc::new(TestClock::default()),
         };
@@ -62,7 +61,8 @@ impl Fixture {
 
     async fn opinion(hooks: &CommandHooks) -> Option<HookVerdict> {
         let arguments = Arc::new(json!({ "command": "ls" }));
-        let call = ToolCall { id: "1".into(), name: "bash".into(), arguments, malformed: None };
+        let call =
+            ToolCall { id: "1".into(), name: "bash".into(), arguments, malformed: None, key_order: None };
         hooks.permit_tool(&call).get().await.verdict
     }
 }

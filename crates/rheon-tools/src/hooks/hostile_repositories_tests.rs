@@ -10,12 +10,11 @@ use std::sync::Arc;
 use expect_test::expect;
 use rheon_policy::trust::{ProjectContent, TrustStatus, TrustStore, load_project_hooks};
 use rheon_testkit::TestClock;
-use rheon_types::event::PermissionMode;
 use serde_json::json;
 use tempfile::TempDir;
 
 use crate::hooks::fixtures::trigger;
-use crate::hooks::{CommandHooks, HookContext, HookEnvironment, HookEvent, SessionStartSource};
+use crate::hooks::{CommandHooks, HookContext, HookEnvironment, HookEvent, HookFacts, SessionStartSource};
 
 /// What every trap tries to do: create a file outside the repository.
 const TRAP: &str = "touch ../ran";
@@ -183,7 +182,7 @@ async fn open(root: &Path, store: &TrustStore) -> String {
         project: root.to_owned(),
         home: None,
         source: SessionStartSource::Startup,
-        permission_mode: Arc::new(|| PermissionMode::Default),
+        facts: Arc::new(HookFacts::default),
         environment: HookEnvironment::default().with("PATH", "/usr/bin:/bin"),
         clock: Arc::new(TestClock::default()),
     };

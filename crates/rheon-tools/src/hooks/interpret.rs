@@ -186,6 +186,7 @@ fn read_specific(event: HookEvent, specific: &Fields<'_>) -> Result<HookReply, S
         | HookEvent::SubagentStart
         | HookEvent::SubagentStop
         | HookEvent::Stop
+        | HookEvent::StopFailure
         | HookEvent::Notification => {}
     }
     Ok(reply)

@@ -18,7 +18,7 @@ mod translate;
 pub use agent_hook::permission_suggestions;
 pub use callback::HookCallbacks;
 pub use command_hooks::{CommandHooks, CompactTrigger, SessionEndReason};
-pub use context::{HookContext, HookEnvironment, SessionStartSource};
+pub use context::{HookContext, HookEnvironment, HookFacts, SessionStartSource};
 pub use message::{HookMessage, HookMessageKind};
 pub use reply::{HookDecision, HookReply};
 pub use rheon_policy::hooks::{
@@ -26,7 +26,7 @@ pub use rheon_policy::hooks::{
     Matcher, MatcherError, UNSUPPORTED_EVENTS, settings_files,
 };
 pub(crate) use translate::from_claude_fields;
-pub use translate::{ClaudeCall, from_claude_input, to_claude_call};
+pub use translate::{ClaudeCall, command_output, from_claude_input, to_claude_call};
 
 #[cfg(test)]
 mod callback_tests;

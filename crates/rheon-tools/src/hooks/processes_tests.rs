@@ -6,7 +6,7 @@ use rheon_types::{Hook, HookVerdict, ToolError};
 use serde_json::json;
 
 use crate::hooks::fixtures::{Fixture, bash, call, command, trigger};
-use crate::hooks::{HookEnvironment, HookEvent, HookSettings};
+use crate::hooks::{CommandHooks, HookContext, HookEnvironment, HookEvent, HookSettings};
 
 #[tokio::test]
 async fn hooks_run_concurrently_and_the_strictest_decision_wins() {
@@ -243,13 +243,30 @@ async fn with_arguments_there_is_no_shell_and_the_environment_is_rebuilt() {
     assert!(!fixture.path("evil").exists());
 }
 
-#[test]
-fn api_keys_are_not_passed_to_hooks() {
-    let pair = |name: &str| (name.to_owned(), "x".to_owned());
-    let all =
-        ["PATH", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "LC_ALL", "GITHUB_TOKEN", "LD_PRELOAD", "HOME"];
-    let expected = HookEnvironment::default().with("PATH", "x").with("LC_ALL", "x").with("HOME", "x");
-    assert_eq!(HookEnvironment::filtered(all.map(pair)), expected);
+#[tokio::test]
+async fn hooks_of_the_user_get_the_users_environment_and_those_in_the_sandbox_no_secrets() {
+    let fixture = Fixture::new();
+    let variables =
+        ["OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "LC_ALL", "GITHUB_TOKEN", "HOME"].map(str::to_owned);
+    let environment = variables.into_iter().map(|name| (name, "x".to_owned()));
+    let environment = HookEnvironment::new(environment).with("PATH", "/usr/local/bin:/usr/bin:/bin");
+    let context = HookContext { environment, ..fixture.context() };
+    let mut seen = Vec::new();
+    for is_sandboxed in [false, true] {
+        let hook = json!({ "type": "command", "command": "env > seen", "sandbox": is_sandboxed });
+        let settings = json!({ "hooks": { "PreToolUse": [{ "hooks": [hook] }] } }).to_string();
+        let settings = HookSettings::parse(&settings, "settings.json").unwrap();
+        // There is no sandbox here: only the environment shows where the hook belongs.
+        CommandHooks::new(settings, context.clone()).permit_tool(&bash("ls")).get().await;
+        let mut names: Vec<String> = fixture
+            .read("seen")
+            .lines()
+            .filter_map(|line| Some(line.strip_suffix("=x")?.to_owned()))
+            .collect();
+        names.sort();
+        seen.push(names.join(" "));
+    }
+    assert_eq!(seen, ["AWS_SECRET_ACCESS_KEY GITHUB_TOKEN HOME LC_ALL OPENAI_API_KEY", "HOME LC_ALL"]);
 }
 
 #[tokio::test]

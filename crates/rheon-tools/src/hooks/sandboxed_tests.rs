@@ -6,13 +6,12 @@ use std::sync::{Arc, Mutex};
 use rheon_policy::trust::{ProjectContent, TrustStore, load_project_hooks};
 use rheon_sandbox::{Boundary, Level, Requirement, Sandbox};
 use rheon_testkit::TestClock;
-use rheon_types::event::PermissionMode;
 use rheon_types::{Flow, History, Hook as _, HookVerdict};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::hooks::fixtures::bash;
-use crate::hooks::{CommandHooks, HookContext, HookEnvironment, SessionStartSource};
+use crate::hooks::{CommandHooks, HookContext, HookEnvironment, HookFacts, SessionStartSource};
 
 struct Project {
     dir: TempDir,
@@ -59,7 +58,7 @@ impl Project {
             project: self.root.clone(),
             home: None,
             source: SessionStartSource::Startup,
-            permission_mode: Arc::new(|| PermissionMode::Default),
+            facts: Arc::new(HookFacts::default),
             environment: HookEnvironment::default().with("PATH", "/usr/local/bin:/usr/bin:/bin"),
             clock: Arc::new(TestClock::default()),
         };

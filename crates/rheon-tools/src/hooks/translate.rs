@@ -96,7 +96,11 @@ pub(crate) fn to_claude_response(call: &ToolCall, dir: &Path, result: &ToolResul
     let path = || call.arguments.get("path").and_then(Value::as_str).map(|path| absolute(dir, path));
     let mut response = match known_tool(call.name.as_str()).map(|tool| tool.kind) {
         Some(ToolKind::Shell) => {
-            json!({ "stdout": text, "stderr": "", "interrupted": false, "isImage": false })
+            let is_interrupted = result.details.get("error").and_then(Value::as_str) == Some("cancelled");
+            json!({
+                "stdout": command_output(result), "stderr": "", "interrupted": is_interrupted, "isImage": false,
+                "exitCode": result.details.get("exit_code"),
+            })
         }
         Some(ToolKind::Edit) => json!({ "filePath": path(), "success": true, "content": text }),
         Some(
@@ -115,6 +119,14 @@ pub(crate) fn to_claude_response(call: &ToolCall, dir: &Path, result: &ToolResul
         response.insert("details".to_owned(), result.details.clone());
     }
     response
+}
+
+/// What a command printed, without our notes and its exit code. Both streams in the order of writing, as in Claude Code.
+pub fn command_output(result: &ToolResult) -> String {
+    let text = result.as_text();
+    let shown_bytes = result.details.get("shown_bytes").and_then(Value::as_u64);
+    let shown = shown_bytes.and_then(|bytes| text.get(..usize::try_from(bytes).ok()?));
+    shown.map_or_else(|| text.clone(), |shown| shown.trim_end_matches('\n').to_owned())
 }
 
 /// The output the model reads instead of a result.

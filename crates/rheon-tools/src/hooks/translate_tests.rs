@@ -10,7 +10,13 @@ use serde_json::{Value, json};
 use crate::hooks::translate::{from_claude_input, from_claude_output, to_claude_call, to_claude_response};
 
 fn call(name: &str, arguments: Value) -> ToolCall {
-    ToolCall { id: "1".into(), name: name.into(), arguments: Arc::new(arguments), malformed: None }
+    ToolCall {
+        id: "1".into(),
+        name: name.into(),
+        arguments: Arc::new(arguments),
+        malformed: None,
+        key_order: None,
+    }
 }
 
 fn calls() -> Vec<ToolCall> {
@@ -86,7 +92,7 @@ fn results_are_converted_to_the_format_of_claude_code() {
         to_claude_response(&call(name, json!({ "path": "a" })), Path::new("/project"), &result).to_string()
     };
     expect![[r#"
-        {"details":{"exitCode":0},"interrupted":false,"isImage":false,"stderr":"","stdout":"fine"}
+        {"details":{"exitCode":0},"exitCode":null,"interrupted":false,"isImage":false,"stderr":"","stdout":"fine"}
         {"content":"fine","details":{"exitCode":0},"filePath":"/project/a","success":true}
         {"content":[{"text":"fine","type":"text"}],"details":{"exitCode":0}}
         {"content":[{"text":"fine","type":"text"}],"details":{"exitCode":0}}"#]]

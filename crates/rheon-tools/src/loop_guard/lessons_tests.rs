@@ -172,6 +172,7 @@ fn assistant(calls: &[(&str, &str, Value)]) -> AgentMessage {
             name: (*name).into(),
             arguments: Arc::new(arguments.clone()),
             malformed: None,
+            key_order: None,
         })
     };
     let message = Message::Assistant(AssistantMessage {

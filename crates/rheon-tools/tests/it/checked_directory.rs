@@ -19,6 +19,7 @@ fn call(id: &str, command: &str) -> ToolCall {
         name: "bash".into(),
         arguments: Arc::new(json!({ "command": command })),
         malformed: None,
+        key_order: None,
     }
 }
 

@@ -83,6 +83,7 @@ impl Fixture {
             name: name.into(),
             arguments: Arc::clone(&arguments),
             malformed: None,
+            key_order: None,
         };
         let request = GateRequest { call: &call, tool: &**tool, effect: Effect::Pure };
         let Answer::Now(GateDecision { verdict, facts, grant, .. }) = self.gate.check(request) else {

@@ -245,6 +245,10 @@ pub struct RewindResult {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
     pub others: Vec<String>,
+    /// Tools whose changes stay, because no checkpoint was saved before they ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(test, proptest(strategy = "crate::roundtrip_tests::few()"))]
+    pub unguarded: Vec<String>,
     /// The first file that could not be restored, and why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,

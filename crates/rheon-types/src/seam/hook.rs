@@ -6,7 +6,9 @@ use serde_json::Value;
 
 use crate::answer::Answer;
 use crate::content::{Content, ToolCall};
-use crate::event::{AgentEvent, ApprovalRequest, PermissionResponse, RunEvent, SessionEvent};
+use crate::event::{
+    AgentEvent, ApprovalRequest, CompactionTrigger, PermissionResponse, RunEvent, SessionEvent,
+};
 use crate::history::History;
 use crate::outcome::AgentOutput;
 use crate::tool::{ToolError, ToolResult};
@@ -172,6 +174,26 @@ pub trait Hook: Send + Sync {
     /// counts the vetoes since the user's last message; after 8, hooks are no longer called.
     fn before_stop<'a>(&'a self, _history: &'a History, _vetoes: u32) -> Answer<'a, Flow> {
         Answer::Now(Flow::Continue)
+    }
+
+    /// Called before a compaction, with the user's instructions for the summary, if any. A veto leaves the conversation as it
+    /// is: an automatic compaction is skipped and tried again in the next turn; one that the user asked for, or without
+    /// which the service rejects the prompt, ends the run.
+    fn before_compaction<'a>(
+        &'a self,
+        _trigger: CompactionTrigger,
+        _instructions: Option<&'a str>,
+    ) -> Answer<'a, Flow> {
+        Answer::Now(Flow::Continue)
+    }
+
+    /// Called after a compaction, with the summary, if it has one.
+    fn after_compaction<'a>(
+        &'a self,
+        _trigger: CompactionTrigger,
+        _summary: Option<&'a str>,
+    ) -> Answer<'a, ()> {
+        Answer::Now(())
     }
 
     /// Called after `tool.blocked`: a call will not run.

@@ -51,6 +51,7 @@ fn call(place: usize) -> Message {
         name: TOOL.into(),
         arguments: Arc::new(json!({ "path": format!("src/module_{place}.rs") })),
         malformed: None,
+        key_order: None,
     };
     Message::Assistant(AssistantMessage {
         content: vec![Content::text("I look at the next module."), Content::ToolCall(call)],

@@ -175,6 +175,7 @@ async fn a_sandbox_spares_questions_only_while_it_keeps_the_network_shut() {
             name: "bash".into(),
             arguments: Arc::new(json!({ "command": "make" })),
             malformed: None,
+            key_order: None,
         };
         decided.push(kit.gate().explain(&call, Effect::Unsafe).decision);
     }

@@ -22,6 +22,7 @@ fn answer(text: &str, calls: &[&str]) -> Arc<AgentMessage> {
             name: "read".into(),
             arguments: Arc::new(json!({})),
             malformed: None,
+            key_order: None,
         })
     };
     let mut content = vec![Content::text(text)];

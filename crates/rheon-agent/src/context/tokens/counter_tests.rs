@@ -20,7 +20,7 @@ fn answer(content: Vec<Content>, stop_reason: StopReason) -> AgentMessage {
 
 fn call(arguments: Value) -> Content {
     let (id, name) = ("call-1".into(), "write".into());
-    Content::ToolCall(ToolCall { id, name, arguments: Arc::new(arguments), malformed: None })
+    Content::ToolCall(ToolCall { id, name, arguments: Arc::new(arguments), malformed: None, key_order: None })
 }
 
 #[test]
@@ -49,6 +49,7 @@ fn malformed_arguments_count_as_the_text_they_are() {
         name: "write".into(),
         arguments: Arc::new(json!({})),
         malformed: Some(text.clone()),
+        key_order: None,
     };
     assert!(counter.block(&Content::ToolCall(broken)) >= counter.text(&text));
 }

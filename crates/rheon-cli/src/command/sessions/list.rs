@@ -7,7 +7,7 @@ use rheon_text::units::ago;
 use rheon_types::Timestamp;
 use serde_json::{Value, json};
 
-use super::cost::cost;
+use super::cost::{cost, is_reported};
 use super::manager::manager;
 use super::scope::ScopeFlags;
 use crate::exit::Exit;
@@ -99,7 +99,7 @@ fn as_json(line: &SessionEntry) -> Value {
             "status": details.status.as_str(),
             "turns": details.turns,
             "models": details.models,
-            "usage": details.spend.usage,
+            "usage": is_reported(&details.spend).then_some(details.spend.usage),
             "cost_micro_usd": details.spend.cost,
             "calls_unpriced": details.spend.calls_unpriced,
             "parent": details.parent,

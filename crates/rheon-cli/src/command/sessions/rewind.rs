@@ -148,7 +148,7 @@ fn done(files: &RestoreReport) -> Vec<String> {
 fn unguarded(files: &FilesPlan) -> Option<String> {
     let tools: Vec<&str> = files.unguarded.iter().map(|name| name.as_str()).collect();
     let is_any = !tools.is_empty();
-    is_any.then(|| format!("changes by {} before the first checkpoint stay", tools.join(", ")))
+    is_any.then(|| format!("changes by {} stay: no checkpoint was saved before them", tools.join(", ")))
 }
 
 fn listed(points: &[RewindPoint], now: Timestamp) -> String {

@@ -3,7 +3,7 @@
 use rheon_text::units::count;
 use serde_json::{Value, json};
 
-use super::cost::cost;
+use super::cost::{cost, is_reported, tokens};
 use super::manager::manager;
 use super::scope::ScopeFlags;
 use crate::exit::Exit;
@@ -47,9 +47,9 @@ fn text(stats: &rheon_app::sessions::UsageStats) -> String {
             table.row([
                 model.clone(),
                 spend.calls.to_string(),
-                spend.usage.input.to_string(),
-                spend.usage.cache_read.to_string(),
-                spend.usage.output.to_string(),
+                tokens(spend, |usage| usage.input),
+                tokens(spend, |usage| usage.cache_read),
+                tokens(spend, |usage| usage.output),
                 cost(spend),
             ]);
         }
@@ -83,7 +83,7 @@ fn as_json(stats: &rheon_app::sessions::UsageStats) -> Result<String, Failure> {
         .map(|(model, spend)| {
             json!({
                 "model": model, "calls": spend.calls, "calls_unpriced": spend.calls_unpriced,
-                "usage": spend.usage, "cost_micro_usd": spend.cost,
+                "usage": is_reported(spend).then_some(spend.usage), "cost_micro_usd": spend.cost,
             })
         })
         .collect();

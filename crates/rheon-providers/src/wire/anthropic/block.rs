@@ -1,9 +1,8 @@
 //! Anthropic Messages: the blocks of one message.
 
-use rheon_types::SignatureKind;
+use rheon_types::{OrderedJson, SignatureKind};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 
 use crate::history::{Block, PreparedResult, ResultBlock, Role};
 use crate::wire::claude::{self, can_send, is_blank};
@@ -72,7 +71,7 @@ enum WireBlock<'a> {
     ToolUse {
         id: &'a str,
         name: &'a str,
-        input: &'a Value,
+        input: OrderedJson<'a>,
     },
     ToolResult {
         tool_use_id: &'a str,
@@ -106,7 +105,7 @@ fn wire_block<'a>(block: &'a Block<'a>, cache_control: Option<CacheControl>, ope
             Some(signature) => WireBlock::Thinking { thinking: text, signature: &signature.data },
             None => WireBlock::Thinking { thinking: text, signature: "" },
         },
-        Block::Call { id, name, arguments } => WireBlock::ToolUse { id, name, input: arguments },
+        Block::Call { id, name, arguments } => WireBlock::ToolUse { id, name, input: *arguments },
         Block::Result(result) => WireBlock::ToolResult {
             tool_use_id: &result.id,
             content: ResultContent(result),

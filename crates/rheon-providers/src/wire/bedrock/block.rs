@@ -1,9 +1,8 @@
 //! Bedrock ConverseStream: the blocks of one message.
 
-use rheon_types::SignatureKind;
+use rheon_types::{OrderedJson, SignatureKind};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 
 use crate::history::{Block, PreparedResult, ResultBlock, Role};
 use crate::wire::claude::{self, can_send, is_blank};
@@ -89,7 +88,7 @@ enum Reasoning<'a> {
 struct ToolUse<'a> {
     tool_use_id: &'a str,
     name: &'a str,
-    input: &'a Value,
+    input: OrderedJson<'a>,
 }
 
 #[derive(Serialize)]
@@ -113,7 +112,7 @@ fn wire_block<'a>(block: &'a Block<'a>, open: bool) -> WireBlock<'a> {
             None => Reasoning::ReasoningText { text, signature: "" },
         }),
         Block::Call { id, name, arguments } => {
-            WireBlock::ToolUse(ToolUse { tool_use_id: id, name, input: arguments })
+            WireBlock::ToolUse(ToolUse { tool_use_id: id, name, input: *arguments })
         }
         Block::Result(result) => WireBlock::ToolResult(ToolResult {
             tool_use_id: &result.id,

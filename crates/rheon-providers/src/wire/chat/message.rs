@@ -2,9 +2,9 @@
 
 use std::fmt::Display;
 
+use rheon_types::OrderedJson;
 use serde::ser::{Error as _, SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::cache::CacheMarks;
@@ -402,5 +402,5 @@ struct OutCall<'a> {
 #[derive(Serialize)]
 struct OutFunction<'a> {
     name: &'a str,
-    arguments: DisplayString<&'a Value>,
+    arguments: DisplayString<OrderedJson<'a>>,
 }

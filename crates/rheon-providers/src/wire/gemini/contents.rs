@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use rheon_types::{Signature, SignatureKind};
+use rheon_types::{OrderedJson, Signature, SignatureKind};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 
 use super::GENERATED_ID;
 use super::generation::Generation;
@@ -87,7 +86,7 @@ impl<'a, Q: SerializeSeq> PartWriter<'a, Q> {
             }
             Block::Image { data, mime_type } => self.image(data, mime_type),
             Block::Thinking { text, signature } => self.thinking(text, *signature),
-            Block::Call { id, name, arguments } => self.call(id, name, arguments),
+            Block::Call { id, name, arguments } => self.call(id, name, *arguments),
             Block::Result(result) => self.result(result),
         }
     }
@@ -130,7 +129,7 @@ impl<'a, Q: SerializeSeq> PartWriter<'a, Q> {
         }
     }
 
-    fn call(&mut self, id: &str, name: &str, args: &Value) -> Result<(), Q::Error> {
+    fn call(&mut self, id: &str, name: &str, args: OrderedJson<'_>) -> Result<(), Q::Error> {
         // Of parallel calls, only the first has a signature.
         let missing = match self.generation {
             Generation::Three if !self.called => Some(NO_SIGNATURE),
@@ -200,7 +199,7 @@ struct FunctionCall<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a str>,
     name: &'a str,
-    args: &'a Value,
+    args: OrderedJson<'a>,
 }
 
 #[derive(Serialize)]

@@ -49,6 +49,7 @@ fn call(id: &str, arguments: Value) -> Content {
         name: "read".into(),
         arguments: Arc::new(arguments),
         malformed: None,
+        key_order: None,
     })
 }
 

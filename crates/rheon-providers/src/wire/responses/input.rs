@@ -1,9 +1,8 @@
 //! The input items of a Responses request, serialized from the borrowed conversation.
 
-use rheon_types::{Signature, SignatureKind};
+use rheon_types::{OrderedJson, Signature, SignatureKind};
 use serde::ser::SerializeSeq;
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 
 use crate::history::{Block, PreparedHistory, PreparedResult, ResultBlock, Role};
 use crate::wire::openai::{DataUrl, DisplayString, error_mark, result_text};
@@ -48,7 +47,7 @@ enum Item<'a, T> {
     FunctionCall {
         call_id: &'a str,
         name: &'a str,
-        arguments: DisplayString<&'a Value>,
+        arguments: DisplayString<OrderedJson<'a>>,
     },
     FunctionCallOutput {
         call_id: &'a str,

@@ -116,6 +116,7 @@ fn any_valid_tool_call_can_be_read_back() {
             name: "t".into(),
             arguments: Arc::new(arguments.clone()),
             malformed: None,
+            key_order: None,
         };
         let message = Message::Assistant(AssistantMessage {
             content: vec![Content::ToolCall(call)],

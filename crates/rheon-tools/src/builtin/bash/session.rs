@@ -161,6 +161,7 @@ impl BashSession {
         let output = capture.into_inner().unwrap_or_else(PoisonError::into_inner).finish();
         let ended = ended.map_err(|error| self.not_run_error(&error, &output.head))?;
         let mut text = render::output(&output);
+        let shown_bytes = text.len();
         let advice = repository.advice(sandbox.level(), &ended, &output);
         let refused = self.refused(&ended, &output, context, facts).filter(|_| advice.is_none());
         let contacts = sandbox.contacts();
@@ -170,7 +171,7 @@ impl BashSession {
             text.push_str(&format!("[{note}]\n"));
         }
         text.push_str(&render::status(&ended));
-        let details = self.details(&ended, &output, &sandbox);
+        let details = self.details(&ended, &output, shown_bytes, &sandbox);
         self.save(output);
         match ended.end {
             EndReason::Finished => Ok(ToolResult::text(text).with_details(details)),
@@ -273,12 +274,13 @@ impl BashSession {
     ) -> ToolResult {
         let sandbox = job.sandbox();
         let mut text = render::output(&output);
+        let shown_bytes = text.len();
         text.push_str(notes);
         if let Some(note) = render::refused_hosts(&sandbox.contacts()) {
             text.push_str(&format!("[{note}]\n"));
         }
         text.push_str(&render::status(ended));
-        let mut details = self.details(ended, &output, sandbox);
+        let mut details = self.details(ended, &output, shown_bytes, sandbox);
         if let Value::Object(fields) = &mut details {
             fields.extend([("id".into(), id.into()), ("running".into(), false.into())]);
         }
@@ -333,9 +335,17 @@ impl BashSession {
         Ok((ShellLine { text, dir, environment: self.settings.environment.clone() }, note))
     }
 
-    fn details(&self, ended: &ProcessOutcome, output: &Output, sandbox: &SandboxCall) -> Value {
+    /// The details of a result whose text starts with `shown_bytes` of output.
+    fn details(
+        &self,
+        ended: &ProcessOutcome,
+        output: &Output,
+        shown_bytes: usize,
+        sandbox: &SandboxCall,
+    ) -> Value {
         let mut details = render::details(ended, output, &self.working_dir());
         if let Value::Object(fields) = &mut details {
+            fields.insert("shown_bytes".into(), shown_bytes.into());
             fields.insert("sandbox".into(), sandbox.level().to_string().into());
             let contacts = sandbox.contacts();
             if !contacts.is_empty() {
