@@ -135,7 +135,8 @@ async fn every_tool_resource_and_prompt_of_the_real_servers_works() {
             "{name}: {}",
             shown(&result).lines().next().unwrap_or_default().chars().take(100).collect::<String>()
         );
-        if result.is_err() {
+        // Tasks are not supported.
+        if result.is_err() && !shown(&result).contains("requires task augmentation") {
             failed.push(format!("{name}: {}", shown(&result)));
         }
     }
