@@ -68,8 +68,8 @@ async fn a_conversation() {
 
         Done.
 
-        3 turns · 3 tools · 1,234 in (34 cached) / 80 out tokens ·
-        cost unknown · 0 ms
+        3 turns · 3 tools · at least 1,234 in (34 cached) / 80 out
+        tokens · cost unknown · 0 ms
     "#]]
     .assert_eq(&rendered(PLAIN, conversation()).await);
 }
@@ -93,8 +93,8 @@ async fn a_conversation_in_colours() {
 
         Done.
 
-        ␛[2m3 turns · 3 tools · 1,234 in (34 cached) / 80 out tokens ·
-        cost unknown · 0 ms␛[0m
+        ␛[2m3 turns · 3 tools · at least 1,234 in (34 cached) / 80 out
+        tokens · cost unknown · 0 ms␛[0m
     "#]]
     .assert_eq(&visible(&rendered(COLOURED, conversation()).await));
 }
@@ -130,11 +130,11 @@ async fn a_narrow_terminal() {
         Done.
 
         3 turns · 3
-        tools · 1,234 in
-        (34 cached) / 80
-        out tokens ·
-        cost unknown · 0
-        ms
+        tools · at least
+        1,234 in (34
+        cached) / 80 out
+        tokens · cost
+        unknown · 0 ms
     "#]]
     .assert_eq(&rendered(TextStyle { columns: 16, ..PLAIN }, conversation()).await);
 }
@@ -169,8 +169,8 @@ async fn calls_are_shown_in_the_order_of_the_model() {
 
         Awake.
 
-        2 turns · 4 tools · 0 in / 0 out tokens · cost unknown · 1
-        min 40 s
+        2 turns · 4 tools · tokens unknown · cost unknown · 1 min 40
+        s
     "#]]
     .assert_eq(&rendered(PLAIN, scripted(scenario).tool(nap)).await);
 }
@@ -195,8 +195,7 @@ async fn what_is_refused() {
 
         Then not.
 
-        2 turns · 0 tools · 0 in / 0 out tokens · cost unknown · 0
-        ms
+        2 turns · 0 tools · tokens unknown · cost unknown · 0 ms
     "#]]
     .assert_eq(&rendered(PLAIN, run).await);
 }
@@ -214,8 +213,7 @@ async fn a_model_that_fails_first() {
 
         I begin.
 
-        1 turn · 0 tools · 0 in / 0 out tokens · cost unknown · 2.0
-        s
+        1 turn · 0 tools · tokens unknown · cost unknown · 2.0 s
     "#]]
     .assert_eq(&rendered(PLAIN, scripted(scenario)).await);
 }
@@ -255,8 +253,8 @@ async fn every_way_to_end() {
 
         › [Agent stopped: the turn limit of 1 was reached]
 
-        stopped at a limit · 1 turn · 1 tool · 0 in / 0 out tokens ·
-        cost unknown · 0 ms
+        stopped at a limit · 1 turn · 1 tool · tokens unknown · cost
+        unknown · 0 ms
         ----
         rejected: not that
 
@@ -270,15 +268,15 @@ async fn every_way_to_end() {
         ● echo text=x
           └ x · 0 ms
 
-        stopped by a hook · 1 turn · 1 tool · 0 in / 0 out tokens ·
-        cost unknown · 0 ms
+        stopped by a hook · 1 turn · 1 tool · tokens unknown · cost
+        unknown · 0 ms
         ----
         › Go.
 
         Hm
 
-        truncated · 1 turn · 0 tools · 0 in / 0 out tokens · cost
-        unknown · 0 ms
+        truncated · 1 turn · 0 tools · tokens unknown · cost unknown
+        · 0 ms
         ----
         › Go.
 
@@ -305,7 +303,7 @@ async fn an_interrupted_run_ends_its_line() {
 
         ␛[2mthinking:␛[0m␛[2m Let␛[0m␛[2m me␛[0m␛[2m think␛[0m
 
-        ␛[33minterrupted␛[0m␛[2m ·␛[0m␛[2m 1 turn · 0 tools · 0 in / 0 out tokens · cost
+        ␛[33minterrupted␛[0m␛[2m ·␛[0m␛[2m 1 turn · 0 tools · tokens unknown · cost
         unknown · 0 ms␛[0m
     "#]]
     .assert_eq(&visible(&render(COLOURED, &trace.events())));
@@ -351,7 +349,7 @@ async fn hostile_text_is_shown_and_not_obeyed() {
         ● un\u{1b}]0;evil\u{7}\u{9b}2J\r\u{202e}
           └ not run: there is no tool named "un\u{1b}]0;evil\u{7}\u{9b}2J\r\u{202e}"; available: open
 
-        failed · 2 turns · 2 tools · 0 in / 0 out tokens · cost unknown · 1 ms
+        failed · 2 turns · 2 tools · tokens unknown · cost unknown · 1 ms
     "#]]
     .assert_eq(&text);
 }
@@ -438,7 +436,7 @@ async fn a_pipe_gets_the_answer_and_nothing_else() {
         ● echo text=three
           └ three · 0 ms
 
-        3 turns · 3 tools · 1,234 in (34 cached) / 80 out tokens · cost unknown · 0 ms
+        3 turns · 3 tools · at least 1,234 in (34 cached) / 80 out tokens · cost unknown · 0 ms
     "#]]
     .assert_eq(&err);
 }
@@ -455,7 +453,7 @@ async fn an_answer_that_failed_is_no_answer() {
 
         busy; retry 1 of 3 in 2.0 s
 
-        1 turn · 0 tools · 0 in / 0 out tokens · cost unknown · 2.0 s
+        1 turn · 0 tools · tokens unknown · cost unknown · 2.0 s
     "#]]
     .assert_eq(&err);
 }
@@ -501,7 +499,7 @@ async fn the_answer_on_a_screen_and_the_rest_in_a_file() {
         ● echo text=three
           └ three · 0 ms
 
-        3 turns · 3 tools · 1,234 in (34 cached) / 80 out tokens · cost unknown · 0 ms
+        3 turns · 3 tools · at least 1,234 in (34 cached) / 80 out tokens · cost unknown · 0 ms
     "#]]
     .assert_eq(&err);
 }
@@ -626,7 +624,7 @@ async fn a_change_that_was_asked_about_is_not_shown_twice() {
 
         Done.
 
-        2 turns · 1 tool · 0 in / 0 out tokens · cost unknown · 0 ms
+        2 turns · 1 tool · tokens unknown · cost unknown · 0 ms
     "#]]
     .assert_eq(&render(PLAIN, &events));
 }

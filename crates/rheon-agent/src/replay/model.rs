@@ -6,9 +6,9 @@ use futures::StreamExt;
 use futures::stream::{iter, once, pending};
 use rheon_types::event::CompactionTrigger;
 use rheon_types::{
-    AgentEvent, Answer, AssistantMessage, Chunk, ChunkStream, ContextEvent, DraftOutcome, MessageEvent,
-    MicroUsd, ModelEvent, Provider, ProviderError, ProviderErrorKind, Request, RunEnd, RunFailure,
-    StopReason, Usage,
+    AgentEvent, Answer, AssistantMessage, Chunk, ChunkStream, ContextEvent, DraftOutcome, HookPoint,
+    MessageEvent, MicroUsd, ModelEvent, Provider, ProviderError, ProviderErrorKind, Request, RunEnd,
+    RunFailure, StopReason, Usage,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -56,6 +56,9 @@ impl RecordedModel {
                 }
                 AgentEvent::Message(MessageEvent::End { message }) => {
                     let answer = message.as_assistant()?.clone();
+                    if answer.stop_reason == StopReason::Aborted && self.is_compaction_vetoed() {
+                        return Some(Try::Unseen(too_long(None)));
+                    }
                     let ending = match answer.stop_reason {
                         StopReason::Stop | StopReason::ToolUse | StopReason::Length => Ending::Done,
                         StopReason::Aborted => Ending::StopCause,
@@ -78,6 +81,12 @@ impl RecordedModel {
         begun.map(|answer| Try::Seen(Box::new(answer.clone()), Ending::Unknown))
     }
 
+    /// Whether a hook's veto of a compaction ended the run: the service had rejected the prompt as too long.
+    fn is_compaction_vetoed(&self) -> bool {
+        let end = self.director.script.recorded.end();
+        matches!(end, Some(RunEnd::Vetoed { point: HookPoint::BeforeCompaction, .. }))
+    }
+
     /// The error that ended the run, or one that is not retried if something else ended it.
     fn last_error(&self, answer: &AssistantMessage) -> ProviderError {
         match self.director.script.recorded.end() {
@@ -87,6 +96,7 @@ impl RecordedModel {
                     Some(RunEnd::Failed { failure: RunFailure::Window { .. } }) => {
                         ProviderErrorKind::ContextOverflow
                     }
+                    Some(_) if self.is_compaction_vetoed() => ProviderErrorKind::ContextOverflow,
                     Some(_) | None => ProviderErrorKind::Api,
                 };
                 ProviderError::new(kind, answer.error_message.clone().unwrap_or_default())

@@ -88,7 +88,7 @@ fn what_cannot_be_understood_is_an_error_with_its_place() {
         cannot read the hooks of s.json: line 1, column 7: unknown key "hook"; hooks belong in "hooks"
         cannot read the hooks of s.json: line 1, column 13: unknown key "PreToolUse"; hooks belong in "hooks"
         cannot read the hooks of s.json: line 1, column 23: unknown event "PreToolUze"; did you mean "PreToolUse"?
-        cannot read the hooks of s.json: line 1, column 23: unknown event "Completely"; expected one of SessionStart, SessionEnd, UserPromptSubmit, PreToolUse, PermissionRequest, PermissionDenied, PostToolUse, PostToolUseFailure, PreCompact, PostCompact, SubagentStart, SubagentStop, Stop, Notification
+        cannot read the hooks of s.json: line 1, column 23: unknown event "Completely"; expected one of SessionStart, SessionEnd, UserPromptSubmit, PreToolUse, PermissionRequest, PermissionDenied, PostToolUse, PostToolUseFailure, PreCompact, PostCompact, SubagentStart, SubagentStop, Stop, StopFailure, Notification
         cannot read the hooks of s.json: line 1, column 21: duplicate key "hooks"; merge them
         cannot read the hooks of s.json: line 1, column 35: invalid matcher "(": regex parse error: ( ^ error: unclosed group
         cannot read the hooks of s.json: line 1, column 29: unknown key "mather"; did you mean "matcher"?

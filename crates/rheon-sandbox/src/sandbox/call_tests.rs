@@ -244,8 +244,8 @@ async fn a_command_cannot_use_more_processes_memory_and_disk_than_its_limits() {
     assert_eq!(fixture.plain(files).await, "1048576\n0");
     let memory = "perl -e '$x = \"x\" x 1_000_000_000; print length $x' 2>/dev/null";
     assert_ne!(fixture.plain(memory).await, "1000000000\n0");
-    let processes = "exec 2>/dev/null; perl -e 'for (1..1000) { my $p = fork; last unless defined $p; $n++ if $p; unless ($p) { sleep 60; exit } } \
-        print $n < 400 ? \"limited\" : \"open: $n\", \"\\n\"; kill 9, -1'";
+    let processes = "exec 2>/dev/null; perl -e 'for (1..1000) { my $p = fork; last unless defined $p; sleep 60, exit unless $p; push @p, $p } \
+        kill 9, @p; print @p < 400 ? \"limited\" : \"open: @p\", \"\\n\"'";
     let output = fixture.plain(processes).await;
     assert!(output.starts_with("limited\n"), "{output}");
 }
