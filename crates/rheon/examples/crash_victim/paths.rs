@@ -33,7 +33,11 @@ pub(crate) async fn act(path: &str, stage: &Stage) -> Outcome {
         "delete" => stage.sessions().delete(&name()?, &lease())?,
         "transcript" => {
             let mut transcript = work::transcript(stage)?;
-            for event in events(stage)? {
+            let events = events(stage)?;
+            let last = events.last().map_or(0, |event| event.seq);
+            for mut event in events {
+                // The session wrote these messages; with other numbers they are new ones.
+                event.seq += last;
                 transcript.record(&event)?;
                 if let AgentEvent::Message(MessageEvent::End { .. }) = &event.kind {
                     acks.say("message")?;
