@@ -1,6 +1,6 @@
 //! `Acks`: what was acknowledged, written where no crash of the store reaches.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::Write as _;
@@ -24,6 +24,11 @@ impl Acks {
         (&self.file).write_all(format!("{line}\n").as_bytes())
     }
 
+    /// The message of the event is in the transcript.
+    pub(crate) fn written(&self, event: &Event) -> std::io::Result<()> {
+        self.say(&format!("message {}", event.seq))
+    }
+
     /// The event is in the log, says the store.
     pub(crate) fn appended(&self, event: &Event) -> std::io::Result<()> {
         self.say(&format!("append {} {:x}", event.seq, fingerprint(event)))
@@ -39,8 +44,8 @@ pub(crate) struct Acked {
     pub(crate) synced: u64,
     /// A process was about to open the session and has not reported that it is open.
     pub(crate) is_resuming: bool,
-    /// How many messages are in the transcript.
-    pub(crate) messages: usize,
+    /// The events whose messages are in the transcript.
+    pub(crate) messages: BTreeSet<u64>,
     /// The newest checkpoint, and what the file had in it then.
     pub(crate) captured: Option<(String, String)>,
     /// Other lines.
@@ -61,8 +66,14 @@ impl Acked {
                 }
                 ["sync", seq] => acked.synced = seq.parse()?,
                 ["resuming"] => acked.is_resuming = true,
-                ["resumed"] => acked.is_resuming = false,
-                ["message"] => acked.messages += 1,
+                ["resumed"] => {
+                    acked.is_resuming = false;
+                    // The log may have lost the last ones; the transcript follows the log.
+                    acked.messages.clear();
+                }
+                ["message", seq] => {
+                    acked.messages.insert(seq.parse()?);
+                }
                 ["capture", id, content] => acked.captured = Some(((*id).into(), (*content).into())),
                 _ => acked.others.push(line.into()),
             }

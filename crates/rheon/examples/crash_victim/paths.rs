@@ -32,7 +32,7 @@ pub(crate) async fn act(path: &str, stage: &Stage) -> Outcome {
         "fork" => drop(stage.journals().fork(&name()?, 5, &"fork".into()).await?),
         "delete" => stage.sessions().delete(&name()?, &lease())?,
         "transcript" => {
-            let mut transcript = work::transcript(stage)?;
+            let mut transcript = work::transcript(stage, &acks)?;
             let events = events(stage)?;
             let last = events.last().map_or(0, |event| event.seq);
             for mut event in events {
@@ -40,7 +40,7 @@ pub(crate) async fn act(path: &str, stage: &Stage) -> Outcome {
                 event.seq += last;
                 transcript.record(&event)?;
                 if let AgentEvent::Message(MessageEvent::End { .. }) = &event.kind {
-                    acks.say("message")?;
+                    acks.written(&event)?;
                 }
             }
         }

@@ -115,7 +115,7 @@ pub(crate) fn agent(
     let last = Arc::new(AtomicU64::new(standing.position.seq));
     let store =
         AckedStore { journals: Arc::clone(journals), acks: Arc::clone(acks), last: Arc::clone(&last) };
-    let transcript = Mutex::new(transcript(stage)?);
+    let transcript = Mutex::new(transcript(stage, acks)?);
     let (told, file) = (Arc::clone(acks), stage.workspace()?.join("file"));
     let agent = Agent::builder()
         .provider(model(standing.steps))
@@ -136,7 +136,7 @@ pub(crate) fn agent(
             if let AgentEvent::Message(MessageEvent::End { .. }) = &event.kind {
                 let mut transcript = transcript.lock().unwrap_or_else(PoisonError::into_inner);
                 let said = match transcript.record(event) {
-                    Ok(()) => told.say("message"),
+                    Ok(()) => told.written(event),
                     // A transcript is a view; the session goes on without it.
                     Err(_) => told.say(NO_TRANSCRIPT),
                 };
@@ -149,14 +149,27 @@ pub(crate) fn agent(
     Ok(agent)
 }
 
-pub(crate) fn transcript(stage: &Stage) -> Outcome<TranscriptWriter> {
+/// The transcript, made equal to the log first. Its messages are acknowledged outside.
+pub(crate) fn transcript(stage: &Stage, acks: &Acks) -> Outcome<TranscriptWriter> {
     let place = TranscriptLocation {
         projects_dir: stage.store("claude"),
         cwd: stage.workspace()?,
         session_id: "s".into(),
         git_branch: None,
     };
-    Ok(TranscriptWriter::open(place)?)
+    let mut transcript = TranscriptWriter::open(place)?;
+    let (sessions, name) = (stage.sessions(), name()?);
+    if !sessions.list(None).iter().any(|listed| listed.name == name) {
+        return Ok(transcript);
+    }
+    let mut events = Vec::new();
+    sessions.read(&name, |event| events.push(event))?;
+    transcript.begin_replay()?;
+    events.iter().try_for_each(|event| transcript.replay(event))?;
+    transcript.end_replay()?;
+    let is_message = |event: &&Event| matches!(event.kind, AgentEvent::Message(MessageEvent::End { .. }));
+    events.iter().filter(is_message).try_for_each(|event| acks.written(event))?;
+    Ok(transcript)
 }
 
 /// Streams a text and calls the tool, `STEPS` times; then says that it is done.
