@@ -13,7 +13,7 @@ use crate::system::SystemContext;
 /// The longest login that is read.
 const LOGIN_BYTES_MAX: u64 = 1 << 20;
 
-/// Where the server `name` logs what it writes to its standard error. `None` if there is no place for it.
+/// Where the server `name` logs what it writes to its standard error. `None` if the state directory is unknown.
 pub fn mcp_log(system: &SystemContext, name: &str) -> Option<PathBuf> {
     Some(system.dirs.state().ok()?.join("mcp").join(format!("{name}.log")))
 }
@@ -24,7 +24,7 @@ pub(super) struct LoginFile {
 }
 
 impl LoginFile {
-    /// The login at the server `name`. `None` if there is no place for it.
+    /// The login at the server `name`. `None` if the data directory is unknown.
     pub(super) fn of(system: &SystemContext, name: &str) -> Option<Self> {
         Some(Self { path: system.dirs.data().ok()?.join("mcp-logins").join(format!("{name}.json")) })
     }
